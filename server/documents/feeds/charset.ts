@@ -1,22 +1,22 @@
-// Decodes a feed's bytes to text, piece by piece. The encoding is taken from the data source, a byte order
-// mark, the XML declaration or the content type, whichever comes first in this order. A byte that is invalid
-// in the encoding becomes INVALID, so that its item can be refused while the others continue.
+// Decodes a feed's bytes to text, piece by piece. The encoding comes from the data source, a byte order mark,
+// the XML declaration or the content type, whichever is first in this order. A byte that is invalid in the
+// encoding becomes INVALID, so that its item can be refused while the rest of the feed continues.
 
 import { FeedError } from "../../ground/errors.js";
 
 /**
- * Replaces bytes that are invalid in the feed's encoding. A noncharacter, so feeds have no legitimate use for
- * it.
+ * Replaces bytes that are invalid in the feed's encoding. It is a noncharacter, so feeds have no legitimate
+ * use for it.
  */
 export const INVALID = "\uffff";
 
 const REPLACEMENT = "\ufffd";
 const REPLACEMENT_UTF8 = Buffer.from(REPLACEMENT);
-/** The XML declaration must be within this many bytes. */
+/** The XML declaration must end within this many bytes. */
 const HEAD_BYTES = 1024;
 /**
- * Short pieces are joined and long ones split to about this size, so that work and memory per piece do not
- * depend on the server.
+ * Short pieces are joined and long ones split to about this size, so that the work and memory per piece do
+ * not depend on the server.
  */
 const BLOCK_BYTES = 64 * 1024;
 
@@ -25,12 +25,14 @@ export interface FeedText {
   readonly pieces: AsyncIterable<string>;
 }
 
-/** True if feeds can be read in the encoding with this name. */
+/** True if an encoding with this name is supported for feeds. */
 export function isEncoding(name: string): boolean {
   return canonical(name) !== null;
 }
 
-/** Throws FeedError SK-DS-422 if the feed names an unknown encoding. */
+/**
+ * Returns the feed's encoding and its text. Throws FeedError SK-DS-422 if the feed names an unknown encoding.
+ */
 export async function decodeText(
   chunks: AsyncIterable<Uint8Array>,
   contentType: string | null,
@@ -77,8 +79,8 @@ function markOf(head: Buffer): string | null {
 function declaredIn(head: Buffer): string | null {
   const start = head.subarray(0, HEAD_BYTES).toString("latin1");
   const name = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["']/.exec(start)?.[1];
-  // If the declaration could be read as ASCII, the text is not UTF-16: it was converted without updating the
-  // declaration.
+  // A declaration that can be read as ASCII is not in UTF-16, whatever it says: the feed was converted
+  // without updating it.
   return name === undefined || /^utf-?16/i.test(name) ? null : name;
 }
 
@@ -86,7 +88,7 @@ function charsetOf(contentType: string | null): string | null {
   return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? "")?.[1] ?? null;
 }
 
-/** Joins chunks to blocks. An empty chunk ends a block early (flushes.ts). */
+/** Joins chunks into blocks. An empty chunk ends a block early (flushes.ts). */
 async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
@@ -119,7 +121,7 @@ async function* decoded(head: Buffer, rest: AsyncIterable<Buffer>, decoder: Deco
 
 interface Decoder {
   decode(bytes: Buffer): string;
-  /** Returns what is left of a character whose last bytes are missing. */
+  /** Returns INVALID if the last character is incomplete, otherwise "". */
   end(): string;
 }
 
@@ -146,7 +148,8 @@ class WholeCharacters implements Decoder {
   readonly #text: (bytes: Buffer) => string;
 
   /**
-   * `split` returns the number of bytes that form whole characters; `text` decodes these bytes without state.
+   * `split` returns how many of the bytes form whole characters; `text` decodes those bytes and keeps no
+   * state.
    */
   constructor(split: (bytes: Buffer) => number, text: (bytes: Buffer) => string) {
     this.#split = split;
@@ -176,7 +179,7 @@ function splitUtf8(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Keeps replacement characters that the feed itself contains. */
+/** Decodes UTF-8. Keeps replacement characters that the feed itself contains. */
 function utf8Text(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.includes(REPLACEMENT)) return text;
@@ -190,8 +193,8 @@ function utf8Text(bytes: Buffer): string {
 }
 
 /**
- * Holds back an odd byte and the first half of a surrogate pair. `high` is the index of the high byte in a
- * unit.
+ * Holds back an odd byte and the first half of a surrogate pair. `high` is the index of a code unit's high
+ * byte.
  */
 function splitUtf16(bytes: Buffer, high: 0 | 1): number {
   const even = bytes.length & ~1;

@@ -1,5 +1,5 @@
 // Turns the rows of a CSV or TSV feed into items: each row's cells under the header names, all as strings.
-// The reader for file imports parses the table; only feed-specific rules are here.
+// The file import's reader parses the table; only feed-specific rules are here.
 
 import { CsvError } from "csv-parse";
 import { FeedError } from "../../ground/errors.js";
@@ -9,15 +9,18 @@ import { type FeedText, INVALID, invalidBytes } from "./charset.js";
 import { type FeedItem, setMember } from "./feed-item.js";
 import { following } from "./following.js";
 
-/** Lines before the header: blank lines, and comments as in Meta's templates. `#id,title` is a header. */
+/**
+ * Lines before the header: blank lines, and comments as in Meta's templates. A line such as `#id,title` is a
+ * header.
+ */
 const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:[^\S\n][^\n]*|[^\n,;\t|]*)\n)+/;
 
-/** A row longer than this many maximum-size items ends the feed, because a quote must be missing. */
+/** A row longer than this many maximum-size items ends the feed, since a quote must be missing. */
 const ENDLESS_ROW_ITEMS = 4;
 
 /**
- * Throws FeedError: SK-DS-422 if the feed is not a table, SK-DS-520 if a quoted cell never ends, SK-DS-413
- * for a row that is too long.
+ * Throws FeedError: SK-DS-422 if the feed is not a table, SK-DS-520 if a quoted cell never ends, SK-DS-413 if
+ * a row is too long.
  */
 export async function* csvItems(
   text: FeedText,
@@ -28,7 +31,7 @@ export async function* csvItems(
   const pieces = text.pieces[Symbol.asyncIterator]();
   const first = await pieces.next();
   const start: string = first.done === true ? "" : first.value;
-  // Comments are replaced by blank lines, so that line numbers in errors match the feed.
+  // Comments become blank lines, so that line numbers in errors match the feed.
   const preamble = PREAMBLE.exec(start)?.[0] ?? "";
   const table = start.slice(preamble.length);
   let at = 0;

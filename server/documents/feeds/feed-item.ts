@@ -1,5 +1,5 @@
 // The result of reading a feed: items, each a plain object or the reason why there is none. Independent of
-// the format of the feed and of the index.
+// the feed's format and of the index.
 
 import type { FeedFormat } from "../../catalog/records/data-source.js";
 import { FeedError } from "../../ground/errors.js";
@@ -10,13 +10,13 @@ export interface FeedOptions {
   readonly delimiter: string | null;
   readonly encoding: string | null;
   readonly itemBytesMax: number;
-  /** CSV: items per group; the last group may have fewer. */
+  /** For CSV, the number of items per group; the last group may have fewer. */
   readonly rowsPerGroup?: number;
 }
 
 /**
- * XML and CSV values are strings (for XML, also nested objects and arrays of them); JSON values are any JSON
- * value, with integers beyond 2^53 as bigint.
+ * The values are strings for CSV, and strings or nested objects and arrays of strings for XML. For JSON they
+ * may be any JSON value, with integers beyond 2^53 as bigints.
  */
 export type FeedObject = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export interface FeedItem {
   /** Position in the feed, from 1. */
   readonly at: number;
   readonly value: FeedObject | null;
-  /** Why there is no value. A problem with one item does not stop the others. */
+  /** Why there is no value. A problem with one item does not stop the rest of the feed. */
   readonly problem?: string;
 }
 
@@ -33,8 +33,8 @@ export function htmlPage(): FeedError {
 }
 
 /**
- * Sets a member of an object under construction, whatever the member's name. Plain objects are fast, but
- * assigning `__proto__` to one would not create a member.
+ * Sets a member of an object under construction, whatever its name. Plain objects are fast, but assigning to
+ * `__proto__` would not create a member.
  */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;

@@ -1,11 +1,11 @@
-// Makes readers flush the chunks of a slow feed. Readers of a whole feed wait for full blocks; a preview
-// needs the items that have arrived.
+// Makes readers flush a slow feed's chunks. Readers of a whole feed wait for full blocks, but a preview needs
+// the items that have arrived.
 
 const FLUSH = new Uint8Array(0);
 
 /**
- * Yields the chunks, and an empty chunk after about every `ms` milliseconds without data, so that readers use
- * their partial blocks.
+ * Yields the chunks. If the next chunk has not arrived `ms` milliseconds after the last flush, first yields
+ * an empty chunk, so that readers use their partial blocks.
  */
 export async function* withFlushes(
   chunks: AsyncIterable<Uint8Array>,
@@ -34,7 +34,7 @@ export async function* withFlushes(
 
 /**
  * True if `next` is still pending at `dueMs`. Never rejects: the caller awaits `next` itself and gets its
- * error.
+ * error there.
  */
 function isLate(next: Promise<unknown>, dueMs: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
-// A stream whose first element was already consumed.
+// Restores a stream whose first element has already been consumed.
 
-/** Yields the first element, then `rest`, which is closed if the reader stops early. */
+/** Yields the first element, then `rest`. Closes `rest` if the reader stops early. */
 export async function* following<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {
   try {
     yield first;

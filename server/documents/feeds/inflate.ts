@@ -1,19 +1,19 @@
-// Decompresses a feed: gzip and deflate, detected by the Content-Encoding header or by the first bytes.
-// Limits the size of the output, so that a small download cannot become an endless feed.
+// Decompresses a feed: gzip and deflate, detected by the first bytes or the Content-Encoding header. Limits
+// the output's size, so that a small download cannot become an endless feed.
 
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { FeedError } from "../../ground/errors.js";
 import { following } from "./following.js";
 
-/** Honest servers nest at most two layers, for example a .gz file that is compressed again in transit. */
+/** Honest servers nest at most two layers, such as a .gz file that is compressed again in transit. */
 const LAYERS_MAX = 2;
 const CHUNK_BYTES = 64 * 1024;
 
 type Inflater = ReturnType<typeof createGunzip>;
 
 /**
- * The decompressed bytes of a body with this Content-Encoding header. Throws FeedError: SK-DS-413 for more
- * than `bytesMax` decompressed bytes, SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for
+ * Yields the decompressed bytes of a body with this Content-Encoding header. Throws FeedError: SK-DS-413 for
+ * more than `bytesMax` decompressed bytes, SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for
  * truncated data.
  */
 export async function* inflate(
@@ -54,8 +54,8 @@ function declaredEncodings(header: string | null): string[] {
 }
 
 /**
- * Null if the data is not compressed. Gzip is detected by its magic bytes, because some servers declare it
- * for uncompressed bodies.
+ * Returns null if the data is not compressed. Gzip is detected by its magic bytes, because some servers
+ * declare it for uncompressed bodies.
  */
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };
@@ -65,16 +65,16 @@ function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater |
 }
 
 /**
- * True if the data begins with the two header bytes of zlib at its usual levels. A fourth level begins with
- * `x^`, which could be text.
+ * True if the data begins with one of zlib's usual two-byte headers. A fourth one, `x^`, could be text, so it
+ * does not count.
  */
 function isZlib(head: Uint8Array): boolean {
   return head[0] === 0x78 && (head[1] === 0x01 || head[1] === 0x9c || head[1] === 0xda);
 }
 
 /**
- * True if a body declared as deflate is really an uncompressed feed: it begins with an opening bracket or a
- * byte order mark.
+ * True if a body declared as deflate is really uncompressed text: it begins with `<?`, `<!` or a UTF-8 byte
+ * order mark.
  */
 function isText(head: Uint8Array): boolean {
   return (

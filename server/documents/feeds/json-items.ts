@@ -1,6 +1,6 @@
 // Turns a JSON feed into items: an array, an object that contains an array, or one object per line (NDJSON).
-// The content type or the first line determines which. json-reader.ts reads a single document; a broken line
-// is a failed item.
+// The content type or the first line determines which. json-reader.ts reads a single document. A broken line
+// becomes a failed item.
 
 import { FeedError } from "../../ground/errors.js";
 import { type FeedText, INVALID } from "./charset.js";
@@ -12,7 +12,7 @@ const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
 /**
  * Throws FeedError: SK-DS-422 if the feed is not JSON or has no array of items, SK-DS-520 if it ends early,
- * SK-DS-413 if an item of an array is too large.
+ * SK-DS-413 if an array's item is too large.
  */
 export async function* jsonItems(
   text: FeedText,
@@ -35,7 +35,7 @@ export async function* jsonItems(
   reader.end();
 }
 
-/** The segments of a JSON pointer; the leading slash is optional. */
+/** Splits a JSON pointer into segments. The leading slash is optional. */
 function segments(pointer: string): string[] {
   const path = pointer.replace(/^\//, "");
   if (path === "") return [];
@@ -44,7 +44,7 @@ function segments(pointer: string): string[] {
 
 /**
  * Reads until it is clear whether the feed consists of lines: either its content type says so, or its first
- * line is a complete object and another value follows. Reads at most about the maximum length of an item.
+ * line is a complete object and another value follows. Reads about one maximum-size item at most.
  */
 async function start(pieces: AsyncIterator<string>, lengthMax: number, isDeclared: boolean) {
   let head = "";
@@ -81,11 +81,12 @@ async function* lineItems(
 }
 
 /**
- * Items from lines that arrive in pieces. Holds one line in memory, and nothing of a line that is too long.
+ * Reads items from lines that arrive in pieces. Holds one line in memory, and nothing of a line that is too
+ * long.
  */
 class LineItems {
   readonly #options: JsonReaderOptions;
-  /** Reads an array whose elements are the lines. Replaced after a broken line. */
+  /** Reads the lines as elements of one array. Replaced after a broken line. */
   #reader: JsonReader | null = null;
   #rest = "";
   #isTooLong = false;
@@ -108,7 +109,10 @@ class LineItems {
     return items;
   }
 
-  /** Ends the feed. A broken last line without a newline was truncated. */
+  /**
+   * Ends the feed. If the last line is broken and has no newline, the feed was truncated. Throws FeedError
+   * SK-DS-520 in that case.
+   */
   end(): FeedItem[] {
     const items: FeedItem[] = [];
     const isCut = this.#rest.trim() !== "" && parsed(this.#rest) === undefined;
@@ -160,12 +164,12 @@ class LineItems {
 }
 
 /**
- * Matches text that JSON.parse, which is ten times faster, would not read correctly: some numbers, and
- * invalid bytes.
+ * Matches text with numbers or invalid bytes that JSON.parse would not read correctly. JSON.parse is ten
+ * times faster, so it reads everything else.
  */
 const PARTICULAR = new RegExp(`\\d{16}|\\d[eE]|-0|${INVALID}`);
 
-/** Undefined if the line is not exactly one JSON value. */
+/** Returns undefined if the line is not exactly one JSON value. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -1,7 +1,7 @@
-// The items of one JSON document that arrives in pieces: the elements of one array in the document. Assembles
-// the streaming parser's tokens here rather than with its own assembler, because anything outside of items
-// must take no memory, and a hostile item must not affect the others. Integers beyond 2^53 become bigints;
-// `__proto__` is an ordinary member.
+// Reads the items of one JSON document that arrives in pieces: the elements of one of its arrays. Assembles
+// the streaming parser's tokens here rather than with the parser's own assembler, because text outside of
+// items must take no memory, and a hostile item must not affect the others. Integers beyond 2^53 become
+// bigints; `__proto__` is an ordinary member.
 
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { FeedError } from "../../ground/errors.js";
@@ -9,9 +9,7 @@ import { INVALID, invalidBytes } from "./charset.js";
 import { type FeedItem, setMember } from "./feed-item.js";
 
 export const DEPTH_MAX = 64;
-/**
- * Deeper nesting ends the feed. The list of open containers is all that the reader keeps of a failed item.
- */
+/** Deeper nesting ends the feed. Of a failed item, the reader keeps only the list of open containers. */
 const OPEN_MAX = 100_000;
 
 const VALUE = 0;
@@ -27,9 +25,9 @@ interface Container {
   readonly isArray: boolean;
   /** The value assembled so far; null outside of items. */
   readonly value: unknown[] | Record<string, unknown> | null;
-  /** True if the container may contain the array of items, or may be it. */
+  /** True if the container is the array of items or may contain it. */
   readonly onPath: boolean;
-  /** Name or index of the next member or element. */
+  /** Name or index of the member or element that comes next. */
   key: string;
   index: number;
 }
@@ -41,7 +39,7 @@ export interface JsonReaderOptions {
    */
   readonly pointer: readonly string[] | null;
   readonly itemBytesMax: number;
-  /** Encoding named in the error about invalid bytes. */
+  /** Encoding to name in the error about invalid bytes. */
   readonly encoding: string;
 }
 
@@ -54,7 +52,7 @@ export class JsonReader {
   #count = 0;
   #bytes = 0;
   #tokenAt = 0;
-  /** Depth of the array of items in #open; -1 before and after it. */
+  /** Depth in #open of the array of items; -1 before and after that array. */
   #arrayAt = -1;
   #found = false;
   #emptyArraySeen = false;
@@ -70,8 +68,8 @@ export class JsonReader {
   }
 
   /**
-   * The items that end in this piece. Throws FeedError: SK-DS-422 if this is not JSON, SK-DS-413 if an item
-   * is too large.
+   * Returns the items that end in this piece. Throws FeedError: SK-DS-422 if the text is not JSON, SK-DS-413
+   * if an item is too large.
    */
   write(piece: string): readonly FeedItem[] {
     this.#items = [];
@@ -103,7 +101,7 @@ export class JsonReader {
     );
   }
 
-  /** True if the next value is an element of the array of items. */
+  /** True if an element of the array of items must follow, as after a comma. */
   get awaitsItem(): boolean {
     return this.#expected === VALUE && this.#open.length === this.#arrayAt + 1 && this.#arrayAt >= 0;
   }
@@ -179,7 +177,7 @@ export class JsonReader {
   }
 
   /**
-   * True if the array of items may be in the container's next value. Without a pointer, looks only in
+   * True if the container's next value may be or contain the array of items. Without a pointer, looks only in
    * objects, not in elements of other arrays.
    */
   #leadsOn(top: Container, segment: string | undefined): boolean {
@@ -248,8 +246,8 @@ export class JsonReader {
 
 class NumberTokenizer extends Tokenizer {
   /**
-   * Returns Infinity for a number beyond the range of a double. The library's types exclude bigints, but its
-   * code passes them through.
+   * Returns Infinity for a number beyond a double's range. The library's types exclude bigints, but its code
+   * passes them through.
    */
   protected override parseNumber(text: string): number {
     const number = Number(text);

@@ -1,6 +1,6 @@
-// Reads a feed's bytes as items in any format. The only place that maps formats to readers. Reads on demand,
-// and holds one piece of the feed and one item at a time. Independent of where the bytes come from and of
-// what happens to the items.
+// Reads a feed's bytes as items, whatever its format. The only place that maps formats to readers. Reads on
+// demand, and holds one piece of the feed and one item at a time. Independent of where the bytes come from
+// and of what happens to the items.
 
 import { FeedError } from "../../ground/errors.js";
 import { messageOf } from "../formats/input-error.js";
@@ -16,7 +16,7 @@ const ITEMS_PER_CALL = 16;
 const HTML_PAGE = /^\s*<(!doctype\s+)?html[\s>]/i;
 
 export interface FeedBytes {
-  /** Already decompressed (inflate.ts). */
+  /** The feed's bytes after decompression (inflate.ts). */
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly contentType: string | null;
 }
@@ -34,7 +34,7 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
     );
     const { format, itemsPath, delimiter, itemBytesMax, rowsPerGroup } = options;
     if (isHtml) throw htmlPage();
-    // A catalog is XML, CSV or TSV; only XML begins with a bracket.
+    // A catalog is XML, CSV or TSV, and only XML begins with `<`.
     if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax);
     else if (format === "csv" || (format === "brandx_catalog" && first !== "<")) {
       yield* csvItems(text, delimiter, itemBytesMax, rowsPerGroup);
@@ -44,7 +44,7 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
   }
 }
 
-/** Reads up to the first character that is not white space. Drops pieces that contain only white space. */
+/** Reads up to the first character that is not white space. Drops pieces that are all white space. */
 async function beginning({
   encoding,
   pieces,
@@ -68,7 +68,10 @@ async function* readXml(text: FeedText, options: FeedOptions): AsyncGenerator<re
   }
 }
 
-/** If the parser cannot read one of the items, the items are read one by one, so that the others are kept. */
+/**
+ * Reads the items together. If the parser fails on one of them, reads them one by one, so that the others are
+ * kept.
+ */
 function readXmlItems(items: readonly XmlItem[], values: XmlValues, encoding: string): FeedItem[] {
   const problems = items.map(
     ({ text, problem }) => problem ?? (text.includes(INVALID) ? invalidBytes(encoding) : null),

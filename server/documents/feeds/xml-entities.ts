@@ -1,8 +1,8 @@
-// Character references and named entities in XML text: the five of XML, numeric references, and those of HTML
+// Character references and named entities in XML text: XML's own five, numeric references, and those of HTML
 // 4, which feeds use although XML does not define them. Any other name stays as written; entities defined in
 // a document are never resolved.
 
-/** U+00A0 to U+00FF, in order. */
+/** Names for U+00A0 to U+00FF, in order. */
 const LATIN =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml".split(
     " ",
@@ -115,7 +115,7 @@ export function decodeEntities(text: string): string {
   });
 }
 
-/** Undefined if the number is not a character. */
+/** Returns undefined if the number is not a character's code. */
 function character(code: number): string | undefined {
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
   return String.fromCodePoint(code);

@@ -1,7 +1,7 @@
-// The item elements of an XML feed as texts, one at a time, while the feed arrives: RSS 2.0 and 1.0, Atom,
-// Meta catalog lists, and any other document whose item elements are known by name. An item with mismatched
-// tags is reported in its place; mismatched tags outside of items end the feed. xml-values.ts reads the
-// contents of items.
+// Splits an XML feed into the texts of its item elements, one at a time, while the feed arrives: RSS 2.0 and
+// 1.0, Atom, Meta catalog lists, and any other document whose item elements are known by name. An item with
+// mismatched tags is reported in its place; mismatched tags outside of items end the feed. xml-values.ts
+// reads the items' contents.
 
 import { FeedError } from "../../ground/errors.js";
 import { htmlPage } from "./feed-item.js";
@@ -16,11 +16,11 @@ export interface XmlItem {
 
 /**
  * Elements that are items if no path is given: those of RSS, Atom and Meta's catalogs, and common names in
- * other feeds. The first of these elements in a document determines the name of all its items.
+ * other feeds. The first of them to appear in a document determines the name of all its items.
  */
 const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
 /**
- * If a document has one of these roots but no items, it is an empty feed. Any other document without items is
+ * A document with one of these roots and no items is an empty feed. Any other document without items is
  * probably not a feed.
  */
 const FEED_ROOTS = new Set(["rss", "feed", "RDF", "listings"]);
@@ -47,9 +47,9 @@ class XmlSplitter {
   readonly #scanner = new XmlScanner();
   readonly #path: ItemsPath;
   readonly #itemLengthMax: number;
-  /** Names of the open elements, starting with the root. */
+  /** Names of the open elements, root first. */
   readonly #open: string[] = [];
-  /** Number of open elements in an item that are nested too deep to be kept by name. */
+  /** Number of an item's open elements that are nested too deep to be kept by name. */
   #deeper = 0;
   #root: string | null = null;
   #items: XmlItem[] = [];
@@ -175,7 +175,7 @@ class XmlSplitter {
     this.#spoil(`item is not well-formed: ${what}`);
   }
 
-  /** Records an item's first problem. Its text is no longer needed. */
+  /** Records an item's first problem. The item's text is not needed after that. */
   #spoil(problem: string): void {
     this.#problem ??= problem;
   }
@@ -187,14 +187,14 @@ class XmlSplitter {
 }
 
 /**
- * Decides which elements are items: `product`, `g:item`, `catalog/products/product` (the end of the path) or
- * `/catalog/product` (the whole path).
+ * Decides which elements are items. A path may be `product`, `g:item`, `catalog/products/product` (the end of
+ * the path) or `/catalog/product` (the whole path).
  */
 class ItemsPath {
   readonly #given: string | null;
   readonly #segments: readonly string[];
   readonly #whole: boolean;
-  /** Name of the first item. If no path is given, all items have this name. */
+  /** The first item's name. If no path is given, all items have this name. */
   #name: string | null = null;
   #found = false;
 

@@ -1,14 +1,14 @@
-// Finds the tags of an XML text that arrives in pieces: their start, end and name, in order. Skips comments,
-// CDATA, processing instructions and the DOCTYPE; never resolves an entity. Holds only text that its caller
-// asks it to keep, so comments and attributes of any length take no memory. Independent of items; does not
-// check nesting.
+// Finds the tags of an XML text that arrives in pieces: each tag's start, end and name, in order. Skips
+// comments, CDATA, processing instructions and the DOCTYPE; never resolves an entity. Holds only text that
+// its caller asks it to keep, so comments and attributes of any length take no memory. Knows nothing about
+// items and does not check nesting.
 
 export const NEED_MORE = 0;
 export const START_TAG = 1;
 export const END_TAG = 2;
-/** The text is not XML; `name` says why. Scanning continues after it. */
+/** The text is not XML; `name` says why. Scanning continues after the faulty part. */
 export const BROKEN = 3;
-/** Text other than white space between two tags; reported only while `watchText` is on. */
+/** Text other than white space between two tags. Reported only while `watchText` is on. */
 export const TEXT = 4;
 type Found = typeof NEED_MORE | typeof START_TAG | typeof END_TAG | typeof BROKEN | typeof TEXT;
 
@@ -25,17 +25,17 @@ export class XmlScanner {
   from = 0;
   to = 0;
   selfClosing = false;
-  /** True to report text between tags. Used outside of the root element. */
+  /** True to report text between tags, as is needed outside of the root element. */
   watchText = true;
   text = "";
 
   #state = IN_TEXT;
   #at = 0;
-  /** The quote that is open in the current tag or DOCTYPE, or "". */
+  /** The open quote in the current tag or DOCTYPE, or "". */
   #quote = "";
   #brackets = 0;
   #terminator = "";
-  /** Line number at the offset up to which newlines have been counted. */
+  /** Line number at `#counted`, the offset up to which newlines have been counted. */
   #line = 1;
   #counted = 0;
 
@@ -49,25 +49,22 @@ export class XmlScanner {
     this.to -= keepFrom;
   }
 
-  /** Start of the text that the scanner itself still needs. */
+  /** Start of the text that the scanner itself still needs to scan. */
   get needsFrom(): number {
     return this.#at;
   }
 
-  /** Start of the tag that the scanner is in the middle of, otherwise its position. */
+  /** Start of the tag that is being scanned. Between tags, the scanner's position. */
   get tagFrom(): number {
     return this.#state === IN_TAG ? this.from : this.#at;
   }
 
-  /** True if the scanner is between two tags rather than inside one. */
+  /** True if the scanner has reached the end of the text and is between two tags. */
   get between(): boolean {
     return this.#state === IN_TEXT && this.#at === this.text.length;
   }
 
-  /**
-   * Line of an offset. Callers must ask in ascending order; for an earlier offset the latest line is
-   * returned.
-   */
+  /** Line number of an offset. Offsets must ascend; an earlier offset gets the latest line number. */
   lineOf(offset: number): number {
     while (this.#counted < offset) {
       const newline = this.text.indexOf("\n", this.#counted);
@@ -194,7 +191,7 @@ export class XmlScanner {
       this.#state = IN_DOCTYPE;
       this.#quote = "";
       this.#brackets = 0;
-      // A DOCTYPE is not allowed inside an element, but the scanner skips it like any other.
+      // A DOCTYPE is not allowed inside an element. The scanner reports it and then skips it like any other.
       return this.watchText ? null : this.#found(BROKEN, open, open, "a DOCTYPE in an element");
     }
     return text.length - open < 10 ? NEED_MORE : this.#broken(open, "an unknown <! declaration");
@@ -254,7 +251,7 @@ export class XmlScanner {
     let at = start;
     for (; at < limit; at++) {
       const code = text.charCodeAt(at);
-      // Letters and digits are the most common; the other ASCII characters allowed in a name are : - . _
+      // Letters and digits are the most common. The other ASCII characters allowed in a name are : - . _
       if (code >= 0x80 || (code >= 0x61 && code <= 0x7a) || code === 0x3a || code === 0x5f) continue;
       if (code >= 0x41 && code <= 0x5a) continue;
       if (at > start && ((code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e)) continue;

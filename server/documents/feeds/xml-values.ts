@@ -7,8 +7,8 @@ import { type FeedObject, setMember } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
 /**
- * Names that the parser refuses because they would be dangerous in its own objects. Our objects have no
- * prototype, so they are ordinary names here.
+ * Names that the parser refuses because they would be dangerous in its own objects. They are ordinary names
+ * in ours: see setMember.
  */
 const REFUSED = new Set(["__proto__", "constructor", "prototype"]);
 /** A character that cannot occur in an XML name. */
@@ -29,7 +29,7 @@ const OPTIONS: X2jOptions = {
   attributeNamePrefix: "",
   parseTagValue: false,
   trimValues: true,
-  // The parser would otherwise build a path string for every element, which nothing uses.
+  // Otherwise the parser would build an unused path string for every element.
   jPath: false,
   entityDecoder: {
     decode: decodeEntities,
@@ -61,8 +61,8 @@ export class XmlValues {
 }
 
 /**
- * In a processing instruction, the parser mistakes a quote for the start of a value, which may then end in
- * another item.
+ * Removes processing instructions. In them, the parser mistakes a quote for the start of a value, which might
+ * then end in another item.
  */
 function withoutInstructions(item: string): string {
   if (!item.includes("<?")) return item;
@@ -92,7 +92,8 @@ function attributesOf(node: Node): Record<string, string> | undefined {
 }
 
 /**
- * The text, or an object if the node contains only elements. If there is no text, the attributes are used.
+ * Returns the node's text, or an object if it contains only elements. Uses the attributes if the node is
+ * empty.
  */
 function valueIn(node: Node, name: string): Value {
   const children = node[name] as Node[];
@@ -105,7 +106,7 @@ function valueIn(node: Node, name: string): Value {
 
 /**
  * Ignores text between children. If an Atom entry has several links, the link to the product's page comes
- * first: it has no rel, or `alternate`.
+ * first: the one with rel `alternate` or without a rel.
  */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
   const members: Members = {};
@@ -120,7 +121,7 @@ function membersOf(children: readonly Node[], attributes: Record<string, string>
   return members;
 }
 
-/** Turns repeated children into an array. */
+/** Adds a child as a member. Repeated children become an array. */
 function addMember(members: Members, child: Node): void {
   const written = nameOf(child);
   if (written === TEXT) return;
@@ -132,7 +133,7 @@ function addMember(members: Members, child: Node): void {
   else setMember(members, name, [before, value]);
 }
 
-/** `<link href="..."/>` and `<enclosure url="..."/>` have their address as value. */
+/** The value of `<link href="..."/>` or `<enclosure url="..."/>` is the address. */
 function emptyValue(attributes: Record<string, string>): Value {
   const address = attributes.href ?? attributes.url;
   if (address !== undefined) return address;
@@ -150,7 +151,7 @@ function addAttributes(members: Members, attributes: Record<string, string>): vo
   }
 }
 
-/** The words of an element whose text contains tags, such as unescaped HTML. */
+/** The plain text of an element whose text contains tags, such as unescaped HTML. */
 function textOf(children: readonly Node[]): string {
   let text = "";
   let afterElement = false;

@@ -1,6 +1,7 @@
 // Reads CSV as records, a header followed by rows of cells, and turns cells into JSON documents once the
-// column types are known. An empty cell means that the field is absent. A row of empty cells is skipped:
-// spreadsheets leave such rows behind. Numbers keep their exact digits.
+// column types are known. An empty cell means that the field is absent. A row of empty cells is skipped,
+// because spreadsheets leave such rows behind. Integers keep their exact digits; other numbers become
+// doubles.
 
 import { Readable } from "node:stream";
 import { CsvError, type Info, parse } from "csv-parse";
@@ -9,7 +10,7 @@ import { InputError, messageOf } from "./input-error.js";
 import { RECORD_BYTES_MAX } from "./records.js";
 
 export interface CsvRow {
-  /** Line on which the row begins, from 1; the header is usually on line 1. */
+  /** The line where the row begins, from 1; the header is usually on line 1. */
   readonly at: number;
   readonly cells: readonly string[];
   readonly problem?: string;
@@ -24,17 +25,17 @@ const DELIMITERS = [",", ";", "\t", "|"] as const;
 const COLUMNS_MAX = 10_000;
 const ROWS_PER_GROUP = 256;
 /**
- * A group with this many characters is complete even if it has few rows, so that long rows do not accumulate.
+ * A group with this many characters is complete even if it has few rows, so that long rows do not pile up.
  */
 const GROUP_LENGTH = 1024 * 1024;
-/** Number of characters added per cell, because even an empty cell takes memory. */
+/** Characters counted per cell in addition to its text, because even an empty cell takes memory. */
 const CELL_LENGTH = 16;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
  * Reads the header; rows are read on demand. Throws InputError if the table is unreadable. If the parser
- * found the fault, the error's cause is the parser's CsvError.
+ * found the fault, the error's cause is a CsvError.
  */
 export async function readCsv(
   chunks: AsyncIterable<Buffer>,
@@ -63,7 +64,7 @@ export async function readCsv(
   return { columns, rows: grouped(rows, columns.length, rowsPerGroup) };
 }
 
-/** The candidate that splits the first line into the most columns, ignoring quoted parts. */
+/** Returns the candidate that splits the first line into the most columns, ignoring quoted parts. */
 export function detectDelimiter(head: Buffer): string {
   const line = head
     .toString("utf8")
@@ -77,8 +78,8 @@ export function detectDelimiter(head: Buffer): string {
 }
 
 /**
- * Joins the chunks and decodes them. Throws InputError with the line if the bytes are not UTF-8, because
- * decoding would silently change characters.
+ * Joins the chunks and checks that they are UTF-8, because decoding anything else would silently change
+ * characters. Throws InputError with the line number if they are not.
  */
 async function* joined(
   first: Buffer,
@@ -127,10 +128,13 @@ class Utf8Lines {
   }
 }
 
-/** Finds the line of a row or cell. Keeps the chunks passed to the parser until it has consumed them. */
+/**
+ * Finds the line where a row or cell begins. Keeps the chunks passed to the parser until their lines are
+ * counted.
+ */
 class LineCounter {
   readonly #ahead: Buffer[] = [];
-  /** `#passed` is the number of bytes counted in the first chunk, `#counted` the number counted in total. */
+  /** `#passed` counts bytes of the first chunk, `#counted` all bytes so far. */
   #passed = 0;
   #counted = 0;
   #line = 1;
@@ -140,7 +144,7 @@ class LineCounter {
     this.#ahead.push(chunk);
   }
 
-  /** Line of the first byte at or after `offset` that is not a line break. Offsets must ascend. */
+  /** Line number of the first byte at or after `offset` that is not a line break. Offsets must ascend. */
   lineFrom(offset: number): number {
     while (this.#ahead.length > 0) {
       const chunk = this.#ahead[0]!;
@@ -169,8 +173,8 @@ interface NumberedRow {
 }
 
 /**
- * The parser's rows with the line on which each begins. The parser's own count is wrong after line breaks in
- * quotes.
+ * Yields the parser's rows, each with the line where it begins. The parser's own count is wrong after line
+ * breaks in quotes.
  */
 async function* numbered(
   rows: AsyncIterable<ParsedRow>,
@@ -185,13 +189,13 @@ async function* numbered(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // The offset is the end of what precedes the cell: the delimiter, or the previous row.
+    // The offset is where the part before the cell ends: the delimiter, or the previous row.
     const line = lines.lineFrom(error.bytes as number);
     throw new InputError(`broken CSV: ${reason(error, rowBytesMax)} line ${line}`, { cause: error });
   }
 }
 
-/** Why the parser stopped. The caller appends the line on which the cell begins. */
+/** Why the parser stopped. The caller appends the line where the cell begins. */
 function reason(error: CsvError, rowBytesMax: number): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
   if (error.code === "CSV_MAX_RECORD_SIZE")
@@ -239,7 +243,10 @@ const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const TRUE = /^(true|yes|1)$/i;
 const FALSE = /^(false|no|0)$/i;
 
-/** A cell as JSON text, or null for an absent field. A value that does not fit the type stays a string. */
+/**
+ * Returns a cell as JSON text, or null for an absent field. A value that does not fit the type stays a
+ * string.
+ */
 export function cellToJson(cell: string, type: FieldType | undefined): string | null {
   const text = cell.trim();
   if (text === "") return null;
@@ -287,15 +294,16 @@ function plainInteger(text: string): string {
 }
 
 /**
- * Adapts a number to JSON, which requires digits on both sides of the point and no plus sign. The value stays
- * the same.
+ * Writes a number the way JSON requires: with digits on both sides of the point and no plus sign. The value
+ * is that of the nearest double.
  */
 function plainNumber(text: string): string {
   return JSON.stringify(Number(text));
 }
 
 /**
- * The document of a row. `types` and `columns` have one entry per cell; columns without a name are left out.
+ * Builds a row's document. `types` and `columns` have one entry per cell; columns without a name are left
+ * out.
  */
 export function rowToDocument(
   columns: readonly string[],
@@ -310,16 +318,16 @@ export function rowToDocument(
   return Buffer.from(`{${members.join(",")}}`);
 }
 
-/** Names of fields that contain codes rather than quantities. Leading zeros and long numbers must be kept. */
+/** Fields that contain codes rather than quantities. Leading zeros and long numbers must be kept. */
 const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
-/** True if a field with this name contains codes, whose digits stay text. */
+/** True if a field with this name contains codes. Their digits stay text. */
 export function isCodeName(name: string): boolean {
   return CODE_NAME.test(name);
 }
 
 const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,17})$/;
 
-/** Guesses the type of a column from a sample of its cells. */
+/** Guesses a column's type from a sample of its cells. */
 export function guessCellType(name: string, cells: readonly string[]): FieldType {
   const values = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
   if (values.length === 0 || isCodeName(name)) return "string";

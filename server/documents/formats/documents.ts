@@ -1,5 +1,5 @@
-// One interface to every input format: groups of numbered documents with an id, and a sample from the
-// beginning. The only place where CSV rows are turned into documents, which requires column types.
+// One interface to every input format: groups of numbered documents with an id, and a sample from the start.
+// The only place where CSV rows become documents, which requires column types.
 
 import type { FieldType } from "../../ground/field-types.js";
 import { type CsvRow, guessCellType, readCsv, rowToDocument } from "./csv.js";
@@ -12,16 +12,15 @@ export interface InputDocument {
   /** Line in the file, or position in a JSON array. */
   readonly at: number;
   readonly bytes: Buffer;
-  /** Why it cannot be sent. */
+  /** Why the document cannot be sent. */
   readonly problem?: string;
 }
 
 export interface DocumentInput {
-  /** The first documents, which the whole stream will repeat. */
+  /** The first documents, which `all` yields again. */
   readonly sample: readonly InputDocument[];
   /**
-   * All documents, including the sample. For CSV, `types` gives the types of the columns; other formats
-   * ignore it.
+   * All documents, including the sample. For CSV, `types` gives the column types; other formats ignore it.
    */
   all(types: ReadonlyMap<string, FieldType> | null): AsyncIterable<InputDocument[]>;
 }
@@ -66,7 +65,7 @@ async function openCsv(source: Source, options: InputOptions): Promise<DocumentI
   return {
     sample: convert(guessed)(sampleRows),
     all: (known) => {
-      // A column that is not in the schema is only stored, with its guessed type.
+      // A column that is not in the schema is stored with its guessed type but not indexed.
       const types = known === null ? guessed : columns.map((name, i) => known.get(name) ?? guessed[i]);
       return mapped(front, convert(types));
     },
@@ -82,7 +81,7 @@ interface Front<T> {
   readonly rest: AsyncIterator<T[]>;
 }
 
-/** Takes whole groups from the beginning until there are at least `count` items or enough bytes. */
+/** Reads whole groups until there are at least `count` items or enough bytes. */
 async function take<T>(
   groups: AsyncIterable<T[]>,
   count: number,

@@ -1,5 +1,5 @@
-// Gives each document the string `id` that the service requires, by editing its bytes. The rest of the
-// document stays as written.
+// Gives each document the string `id` that the service requires, by editing its bytes. Leaves the rest of the
+// document as written.
 
 import { scanObject } from "./json-scan.js";
 
@@ -13,9 +13,9 @@ export interface Identified {
 }
 
 /**
- * The document with a string `id`: its own id, its own numeric id as a string, or the value of the field
- * `idField`, which also stays in the document. A document without any of these is returned unchanged with a
- * problem.
+ * Returns the document with a string `id`, taken from the field `idField` (which also stays in the document)
+ * or, if that is null, from its own `id`. A number becomes a string. If the field is missing or is neither a
+ * string nor a number, returns the document unchanged with a problem.
  */
 export function identify(document: Buffer, idField: string | null): Identified {
   const wanted = idField === null ? ID : Buffer.from(JSON.stringify(idField).slice(1, -1));

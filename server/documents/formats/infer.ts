@@ -1,4 +1,4 @@
-// Derives a schema from observed facts, with a reason for every choice so that the user can disagree. Pure.
+// Infers a schema from observed facts, with a reason for every choice so that the user can disagree. Pure.
 
 import { FIELD_TYPES, type FieldType } from "../../ground/field-types.js";
 import { DISTINCT_MAX, type FieldFacts } from "./observe.js";
@@ -16,7 +16,7 @@ export interface InferredSchema {
 }
 
 /**
- * One line of the table shown to the user. If `type` is null, the field is stored and returned but not
+ * One line of the table shown to the user. If `type` is null, the field is stored and returned, but not
  * declared.
  */
 export interface FieldChoice {
@@ -36,8 +36,8 @@ const FIELDS_MAX = 500;
 const FACET_CHARACTERS_MAX = 60;
 const LONG_TEXT_CHARACTERS = 200;
 /**
- * A field is declared int32 if the sample has no larger numbers: later documents may then have numbers
- * sixteen times as large.
+ * A field is declared int32 if no number in the sample exceeds this limit. Later documents may then have
+ * numbers sixteen times as large.
  */
 const INT32_COMFORTABLE = 2 ** 31 / 16;
 const INT64_MAX = 2 ** 63;
@@ -53,7 +53,7 @@ const TITLE_NAMES = [
 ];
 const MEASURE_NAME =
   /(^|_)(price|cost|amount|total|rating|score|weight|height|width|length|depth|volume|lat|lng|lon)$/i;
-/** Fields that people filter by, even if a sample shows many distinct values. */
+/** Fields that people filter by, even if the sample has many distinct values. */
 const NARROWING_NAME =
   /(^|_)(brands?|manufacturer|vendor|categor(y|ies)|colou?rs?|sizes?|materials?|tags?|genres?|languages?|country|department|gender|condition|availability|status)$/i;
 const NARROWING_CHARACTERS_MAX = 40;
@@ -73,7 +73,7 @@ const POPULARITY_NAMES = [
   "votes",
 ];
 
-/** A schema for the documents the facts were taken from. */
+/** Infers a schema for the documents from which the facts were collected. */
 export function inferSchema(facts: Iterable<FieldFacts>, documents: number): Inference {
   const choices: FieldChoice[] = [];
   const longTexts = new Set<string>();
@@ -104,7 +104,7 @@ function toSchemaField(choice: FieldChoice): SchemaField {
   return field;
 }
 
-/** Schema order expresses importance in a search: titles first, long texts last. */
+/** The order of fields in a schema expresses their importance in a search: titles first, long texts last. */
 function inSearchOrder(choices: readonly FieldChoice[], longTexts: ReadonlySet<string>): FieldChoice[] {
   const rank = (choice: FieldChoice): number => {
     const title = TITLE_NAMES.indexOf(choice.name.toLowerCase());

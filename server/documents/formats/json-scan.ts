@@ -1,6 +1,6 @@
-// Finds the members of one JSON object in its bytes without parsing it, so that numbers keep their exact
-// digits and documents reach the server unchanged. Checks the structure (nesting, strings, commas), but
-// neither the contents of nested values nor the spelling of literals, which the server checks.
+// Finds a JSON object's members in its bytes without parsing it, so that numbers keep their exact digits and
+// documents reach the server unchanged. Checks the structure (nesting, strings, commas), but not the contents
+// of nested values or the spelling of literals, which the server checks.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -11,7 +11,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Offsets refer to the scanned bytes. The name has no quotes but is still escaped. */
+/** Offsets refer to the scanned bytes. The name's offsets exclude its quotes, and it is still escaped. */
 export type MemberVisitor = (
   nameStart: number,
   nameEnd: number,
@@ -20,7 +20,7 @@ export type MemberVisitor = (
 ) => void;
 
 /**
- * Calls `visit` for each member of the object in `bytes`. Returns false if `bytes` is not one whole JSON
+ * Calls `visit` for each member of the object in `bytes`. Returns false if `bytes` is not exactly one JSON
  * object.
  */
 export function scanObject(bytes: Uint8Array, visit: MemberVisitor): boolean {
@@ -50,8 +50,8 @@ export function scanObject(bytes: Uint8Array, visit: MemberVisitor): boolean {
 }
 
 /**
- * The first position at or after `at` that is not JSON white space, or the length of `bytes` if there is
- * none.
+ * Returns the first position at or after `at` that is not JSON white space, or the length of `bytes` if there
+ * is none.
  */
 function skipSpace(bytes: Uint8Array, at: number): number {
   while (at < bytes.length) {
@@ -63,7 +63,7 @@ function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Returns the position after the closing quote of the string that opens at `at`; -1 if the string does not
+ * Returns the position after the closing quote of the string that opens at `at`, or -1 if the string does not
  * end.
  */
 function skipString(bytes: Uint8Array, at: number): number {
@@ -75,7 +75,9 @@ function skipString(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** End of the value that starts at `at`; -1 if the value does not end, `at` if there is no value. */
+/**
+ * Returns the end of the value that starts at `at`: -1 if the value does not end, `at` if there is no value.
+ */
 function skipValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first === QUOTE) return skipString(bytes, at);

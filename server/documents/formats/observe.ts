@@ -1,9 +1,9 @@
 // Facts about each top-level field in a sample of documents: kinds of values, ranges, lengths, number of
-// distinct values. Only counts; infer.ts interprets.
+// distinct values. Only counts; infer.ts draws the conclusions.
 
 import { scanObject } from "./json-scan.js";
 
-/** A field with more distinct values does not have low cardinality. */
+/** Distinct values are counted up to this number. A field with more does not have low cardinality. */
 export const DISTINCT_MAX = 1000;
 
 export interface FieldFacts {
@@ -24,7 +24,7 @@ export interface FieldFacts {
   /** Range of all integers, including those in arrays. Stored as numbers, so exact only up to 2^53. */
   least: number;
   greatest: number;
-  /** This and the next members cover strings and elements of string arrays. */
+  /** This and the following members cover strings, including those in arrays. */
   texts: number;
   textCharacters: number;
   longestText: number;
@@ -38,12 +38,12 @@ const WEB_ADDRESS = /^(https?:)?\/\/\S+$|^\/?\S+\.(jpe?g|png|gif|webp|svg)$/i;
 const DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const INTEGER_LITERAL = /^-?\d+$/;
 
-/** Collects facts over documents. Fields keep the order of first appearance. */
+/** Collects facts over documents. Fields stay in the order in which they first appear. */
 export class Observer {
   readonly fields = new Map<string, FieldFacts>();
   documents = 0;
 
-  /** Returns false and counts nothing if the bytes are not one whole JSON object. */
+  /** Returns false and counts nothing if the bytes are not exactly one JSON object. */
   add(document: Buffer): boolean {
     let parsed: unknown;
     try {

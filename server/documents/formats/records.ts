@@ -1,4 +1,4 @@
-// Reads JSON lines and JSON arrays as records: the unparsed bytes of one document each. A broken record is
+// Reads JSON lines and JSON arrays as records, each with one document's unparsed bytes. A broken record is
 // reported in its place and does not stop later ones. Holds at most one chunk and one record in memory.
 
 import { InputError } from "./input-error.js";
@@ -11,14 +11,14 @@ export interface JsonRecord {
   readonly problem?: string;
 }
 
-/** Longer records cannot be documents: the service accepts at most 1 MiB. */
+/** Longer records cannot be documents, because the service accepts at most 1 MiB. */
 export const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 const NO_BYTES = Buffer.alloc(0);
 const TOO_LONG = `longer than ${RECORD_BYTES_MAX / 1024 / 1024} MiB`;
 
-/** One record per line that is not blank, grouped by chunk. */
+/** Yields one record per line that is not blank, grouped by chunk. */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonRecord[]> {
   let line = 1;
   const rest = new Pieces();
@@ -48,7 +48,9 @@ function addRecord(records: JsonRecord[], at: number, pieces: Pieces): void {
   pieces.clear();
 }
 
-/** The elements of one JSON array, grouped by chunk. Throws InputError if the array itself is broken. */
+/**
+ * Yields the elements of one JSON array, grouped by chunk. Throws InputError if the array itself is broken.
+ */
 export async function* readArray(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonRecord[]> {
   const scanner = new ArrayScanner();
   for await (const chunk of chunks) {
@@ -92,7 +94,7 @@ class ArrayScanner {
       } else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) {
         this.#stepBetween(byte);
         elementStart = i;
-        // A string or bracket that begins an element is processed again, like any later one.
+        // Process an element's first byte again in its new state: it may open a string or a bracket.
         if (this.#state === IN_ELEMENT) i--;
       }
     }
@@ -126,7 +128,7 @@ class ArrayScanner {
   }
 }
 
-/** A record that may extend over several chunks. Copies bytes only if it does. */
+/** A record that may span several chunks. Copies bytes only if it does. */
 class Pieces {
   #pieces: Buffer[] = [];
   #bytes = 0;

@@ -1,5 +1,5 @@
-// Opens an import file or standard input as a stream of decompressed bytes, and detects the format from those
-// bytes: gzip or plain; a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
+// Opens an import file or standard input as a stream of decompressed bytes, and detects the format from them:
+// gzip or plain; a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -11,15 +11,15 @@ export const FORMATS = ["ndjson", "json", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Source {
-  /** The source's name in messages. */
+  /** The source's name for messages. */
   readonly name: string;
   readonly format: Format;
   readonly gzip: boolean;
-  /** Size of the file as stored; null if unknown (standard input, a pipe). */
+  /** The file's size in bytes before decompression; null if unknown (standard input, a pipe). */
   readonly totalBytes: number | null;
-  /** Number of bytes read so far, as stored. */
+  /** Bytes read so far, before decompression. */
   bytesRead(): number;
-  /** The content, without a byte order mark; can be iterated once. */
+  /** The content, without a byte order mark. Can be iterated once. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
@@ -64,7 +64,7 @@ export async function openSource(
   };
 }
 
-/** An opening bracket means an array, a brace means JSON lines, anything else CSV. */
+/** An opening bracket means an array, a brace or empty input means JSON lines, anything else CSV. */
 export function detectFormat(head: Uint8Array): Format {
   const first = head.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
   if (first === OPEN_BRACKET) return "json";

@@ -1,5 +1,5 @@
 // Explains why a document was refused: a code from the error catalogue, and a message that names the field
-// and what was expected. Translates the DOC_* codes of the engine and the shards.
+// and the expected value. Translates the DOC_* codes of the engine and the shards.
 import {
   DOC_BAD_EMBEDDING,
   DOC_BAD_ID,
@@ -27,10 +27,13 @@ import type { IndexView } from "../../catalog/schema/index-view.js";
 import type { ErrorCode } from "../../ground/errors.js";
 import { FIELD_TYPES } from "../../ground/field-types.js";
 
-/** The plan allows no more documents. Not a code of the shards: the server refuses these documents itself. */
+/**
+ * The plan allows no more documents. The shards do not use this code: the server itself refuses these
+ * documents.
+ */
 export const DOC_OVER_QUOTA = 200;
 
-/** The plan allows no more bytes. Not a code of the shards either. */
+/** The plan allows no more bytes. The shards do not use this code either. */
 export const DOC_OVER_BYTES = 201;
 
 /** A refused document, before its error message is written. */
@@ -40,9 +43,9 @@ export interface Refusal {
   readonly id: string | null;
   readonly code: number;
   readonly slot: number;
-  /** Byte position in the document or the request; 0 if unknown. */
+  /** Byte position in the document or in the request; 0 if unknown. */
   readonly at: number;
-  /** The error message, if the code does not determine it. */
+  /** The error message, for codes that do not determine it. */
   readonly why?: string;
 }
 

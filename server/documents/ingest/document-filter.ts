@@ -1,4 +1,4 @@
-// Filters of the document routes (deletion, export), in the filter language of queries.
+// Filters for the document routes (deletion, export), in the filter language of queries.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -15,7 +15,7 @@ export interface FilterTexts {
   readonly analyserOf: AnalyserOf;
 }
 
-/** Throws SkeinError SK-DOC-400 with the position of the error. */
+/** Throws SkeinError SK-DOC-400 with the error's position if the filter is invalid. */
 export function compileDocumentFilter(
   { limits, analyserOf }: FilterTexts,
   record: IndexRecord,
@@ -33,7 +33,7 @@ export function compileDocumentFilter(
   }
 }
 
-/** Selects every document that passes the filter, newest first. */
+/** Selects every document that matches the filter, newest first. */
 export function filterProgram(filter: readonly FilterOp[]): SearchProgram {
   return { ...EVERY_DOCUMENT, filter };
 }

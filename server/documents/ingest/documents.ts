@@ -13,10 +13,10 @@ import { compileDocumentFilter, type FilterTexts, filterProgram } from "./docume
 import { prepareOne } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
-/** Approximate time until a deletion has freed some of a plan's bytes. */
+/** Approximate time that a deletion takes to free some of a plan's bytes. */
 const OVER_BYTES_RETRY_SECONDS = 5;
 
-/** The document's JSON without internal members, or null if there is no such document. */
+/** Returns the document's JSON without internal members, or null if there is no such document. */
 export async function getDocument(
   ingest: Ingest,
   record: IndexRecord,
@@ -38,8 +38,8 @@ export async function getDocument(
 }
 
 /**
- * Replaces the members that are in `raw`, a JSON object, and returns the stored document. Throws SK-DOC-404
- * if there is none.
+ * Replaces the members given in `raw`, a JSON object, and returns the stored document. Throws SK-DOC-404 if
+ * there is no such document, or the write's error.
  */
 export async function patchDocument(
   ingest: Ingest,
@@ -55,7 +55,7 @@ export async function patchDocument(
   return stored;
 }
 
-/** Returns false if there was no such document. */
+/** Deletes a document. Returns false if there was none. */
 export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: string): Promise<boolean> {
   const failure = await writeOne(ingest, record, id, new Uint8Array(0), Action.DELETE);
   if (failure === null) return true;
@@ -64,8 +64,8 @@ export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: st
 }
 
 /**
- * Deletes every document that matches the filter and returns the number of deleted documents. Throws
- * SK-DOC-400 for an empty or invalid filter.
+ * Deletes every document that matches the filter and returns their number. Throws SK-DOC-400 for an empty or
+ * invalid filter.
  */
 export async function deleteWhere(
   ingest: Ingest & FilterTexts,

@@ -1,21 +1,21 @@
-// Exports all documents of an index, or those that match a filter, as NDJSON in pages. One generation is kept
-// from the first page to the last, so the stream shows one state no matter how slowly the client reads.
+// Exports all of an index's documents, or those that match a filter, as NDJSON in pages. One generation is
+// kept from the first page to the last, so the stream shows a single state, however slowly the client reads.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
-/** Number of documents that a shard sends at a time. */
+/** Number of documents per page of a shard. */
 const PAGE_DOCUMENTS = 500;
 
-/** Dependencies of exports. */
+/** What an export needs. */
 interface Exporting extends FilterTexts {
   readonly reads: Reads;
 }
 
 /**
- * Yields NDJSON, oldest document first within a shard. Throws SkeinError before the first page if the filter
- * is invalid.
+ * Yields NDJSON, shard by shard, each shard's oldest document first. Throws SkeinError before the first page
+ * if the filter is invalid.
  */
 export async function* exportDocuments(
   exporting: Exporting,
@@ -38,7 +38,7 @@ export async function* exportDocuments(
   }
 }
 
-/** Yields the page in pieces of about 1 MiB, so that a slow client keeps no more than that in memory. */
+/** Yields the page in pieces of about 1 MiB, so that a slow client keeps only one piece in memory. */
 async function* pageLines(
   snapshot: IndexSnapshot,
   shard: number,

@@ -1,6 +1,6 @@
-// Imports NDJSON and answers with NDJSON. A stream of any length is cut into batches, a few of which are in
+// Imports NDJSON and replies with NDJSON. A stream of any length is cut into batches, a few of which are in
 // flight at a time. The stream is read no faster than the batches are written, and other requests run between
-// batches. The answer has one line per failed document, followed by a summary.
+// batches. The reply has one line per failed document, followed by a summary.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../../shards/protocol/ops.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
@@ -12,8 +12,8 @@ import { readAction } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
 /**
- * Each batch is one write. The size is large enough to amortise the write's sync, and small enough to be one
- * slice of work.
+ * Each batch is one write. It is large enough to amortise the write's sync, and small enough to be one slice
+ * of work.
  */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_LINES_MAX = 1_000;
@@ -36,14 +36,14 @@ interface LineFailure {
 interface BatchOutcome {
   readonly received: number;
   readonly failures: readonly LineFailure[];
-  /** True if the index was deleted, which ends the import. */
+  /** True if the index has been deleted, which ends the import. */
   readonly gone: boolean;
 }
 
 /**
  * Yields one line `{line, id, code, error}` per failed document as batches complete, in stream order, then
- * `{received, succeeded, failed, took_ms}`. Throws any error of `chunks` (after the batches already sent),
- * and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many consecutive blank lines,
+ * `{received, succeeded, failed, took_ms}`. Throws any error of `chunks` (once the batches already sent are
+ * done), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many consecutive blank lines,
  * SK-IX-404 once the index has been deleted.
  */
 export async function* importDocuments(
@@ -76,11 +76,11 @@ export async function* importDocuments(
     }
   }
   /**
-   * Lets the next batch start once this one is prepared and its write has started, so that writes start in
-   * stream order.
+   * Returns once this batch is prepared and its write has started. Only then may the next batch be sent, so
+   * writes start in stream order.
    */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
-    await nextTurn(); // a batch without a valid document does not wait for any shard
+    await nextTurn(); // without valid documents, the batch never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     ingest.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(ingest, record, code, batch, target);
@@ -102,7 +102,7 @@ export async function* importDocuments(
   yield jsonLines([{ received, succeeded: received - failed, failed, took_ms }]);
 }
 
-/** Splits a batch and returns a function that starts its write, which never rejects: see `failAll`. */
+/** Splits a batch and returns a function that starts its write. The write never rejects: see `failAll`. */
 async function prepareLinesOf(
   ingest: Ingest,
   record: IndexRecord,
@@ -115,9 +115,7 @@ async function prepareLinesOf(
     const dropped = tooLong.map((line) => tooLongFailure(line, ingest.limits.documentBytesMax));
     return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
   };
-  /**
-   * Turns an error of a whole batch into a failure of each of its documents, so that the stream continues.
-   */
+  /** Turns the error of a whole batch into a failure of each document in it, so that the stream continues. */
   const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
     if (!exists()) return { received, failures: [], gone: true };
     const known = cause instanceof SkeinError;

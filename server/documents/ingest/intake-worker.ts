@@ -1,6 +1,6 @@
-// Entry of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the task,
-// calls prepare, and returns the messages by transferring their buffers. An error that refuses the whole body
-// is returned as plain data.
+// Entry point of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the
+// task, calls prepare, and returns the messages by transferring their buffers. An error that refuses the
+// whole body is returned as plain data.
 import { workerData } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";

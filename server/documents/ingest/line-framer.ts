@@ -1,17 +1,17 @@
-// Cuts a byte stream into batches of whole NDJSON lines. Skips blank lines. A line over the limit is reported
-// and dropped piece by piece without being kept in memory. Holds at most one batch and one line. Independent
-// of documents.
+// Cuts a byte stream into batches of whole NDJSON lines. Skips blank lines. A line over the limit is
+// reported, and dropped piece by piece without being kept in memory. Holds at most one batch and one line.
+// Knows nothing about documents.
 import { keepShape } from "../../../engine-wasm/host/runtime/kept-shapes.js";
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface LineBatch {
-  /** Lines joined by newlines, none blank. */
+  /** Lines joined by newlines. None of them is blank. */
   readonly bytes: Uint8Array;
-  /** The 1-based number of each line in the stream. */
+  /** Each line's number in the stream, from 1. */
   readonly numbers: readonly number[];
-  /** Numbers of the lines that were too long. `bytes` does not contain them. */
+  /** Numbers of the lines that were too long and are missing from `bytes`. */
   readonly tooLong: readonly number[];
 }
 
@@ -38,12 +38,12 @@ export class LineFramer {
     this.#limits = limits;
   }
 
-  /** Number of blank lines since the last line that was not blank. */
+  /** Number of consecutive blank lines up to here. */
   get blankLines(): number {
     return this.#blankLines;
   }
 
-  /** Takes ownership of the next bytes, which must not change, and yields the batches that are full. */
+  /** Takes ownership of the next bytes, which must not change, and yields full batches. */
   *push(chunk: Uint8Array): Generator<LineBatch> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
@@ -59,15 +59,15 @@ export class LineFramer {
     this.#extend(bytes.subarray(at));
   }
 
-  /** The rest of the stream, or null if nothing is left. */
+  /** Returns the last batch, or null if nothing is left. */
   finish(): LineBatch | null {
     if (this.#pieceBytes > 0 || this.#skipping) this.#endLine();
     return this.#numbers.length + this.#tooLong.length === 0 ? null : this.#batch();
   }
 
   /**
-   * Start of the first line at or after `at` that may contain something. Allocates nothing per line, because
-   * a stream can have millions of blank lines.
+   * Returns the start of the first line at or after `at` that is not known to be blank. Allocates nothing per
+   * line, because a stream can have millions of blank lines.
    */
   #passBlankLines(bytes: Uint8Array, at: number): number {
     let start = at;
@@ -106,7 +106,7 @@ export class LineFramer {
       this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
-    // Removed from every line, because concatenated files have byte order marks in the middle. The splitter
+    // Concatenated files have byte order marks in the middle, so remove them from every line. The splitter
     // then counts the same lines.
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) {

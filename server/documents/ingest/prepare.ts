@@ -1,7 +1,7 @@
-// Turns the raw bytes of a batch into one WRITE message per shard, reading only the ids. Runs on the HTTP
-// thread for small batches and in the intake thread for large ones, so it is independent of indexes,
-// generations and requests. The messages contain relative sequence numbers, which are replaced when the
-// messages are stamped.
+// Turns a batch's raw bytes into one WRITE message per shard, reading only the ids. Runs on the HTTP thread
+// for small batches and in the intake thread for large ones, so it is independent of indexes, generations and
+// requests. The messages contain relative sequence numbers, which become absolute when the messages are
+// stamped.
 import {
   DOC_BAD_ID,
   DOC_ID_ONLY,
@@ -30,7 +30,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
   ["delete", Action.DELETE],
 ]);
 
-/** Names of member kinds in error messages. The member's value has not been parsed at that point. */
+/** Names for kinds of members in error messages, which are written before the member's value is parsed. */
 const KINDS: Readonly<Record<MemberKind, string>> = {
   null: "null",
   boolean: "a boolean",
@@ -47,17 +47,17 @@ export interface PrepareLimits {
   readonly batchDocumentsMax: number;
 }
 
-/** A write as plain data that can cross threads. The buffers of its messages are transferred, not copied. */
+/** A write as plain data that can cross threads. Its messages' buffers are transferred, not copied. */
 export interface PreparedWrite {
   readonly action: Action;
   readonly received: number;
   readonly refusals: readonly Refusal[];
-  /** Number of sequence numbers that the messages use. They are relative: 0 .. seqs - 1. */
+  /** Number of sequence numbers used by the messages. They are relative: 0 .. seqs - 1. */
   readonly seqs: number;
   /** Number of shards that the messages were prepared for, numbered from 0. */
   readonly shards: number;
   readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
-  /** Ids by position in the request, needed to report failures from the shards. */
+  /** Ids by position in the request, needed to report failures in the shards. */
   readonly ids: readonly (string | null)[];
 }
 
@@ -115,7 +115,7 @@ export function prepareBody(
   return prepareDocuments(body, split.documents, action, shards, limits);
 }
 
-/** Prepares NDJSON lines, none of them blank. */
+/** Prepares NDJSON lines, none of which may be blank. */
 export function prepareLines(
   lines: Uint8Array,
   action: Action,
@@ -144,18 +144,18 @@ export function prepareOne(
   };
 }
 
-/** A document of a feed. */
+/** A document made from a feed's item. */
 export interface SyncedDocument {
   readonly id: string;
   /**
-   * Null for a mark: the feed contains the id but its item failed, so the version stored under the id stays.
+   * Null for a mark: the feed contains the id but its item failed, so the document stored under the id stays.
    */
   readonly json: Uint8Array | null;
 }
 
 /**
- * Prepares documents made from a feed's items. A document refused here also becomes a mark, because the feed
- * contains its id. Marks neither count as received nor are reported.
+ * Prepares documents made from a feed's items. A document refused here becomes a mark too, because the feed
+ * contains its id, unless the id itself is invalid. Marks are neither counted as received nor reported.
  */
 export function prepareSynced(
   documents: readonly SyncedDocument[],
@@ -182,9 +182,7 @@ export function prepareSynced(
   return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
 }
 
-/**
- * Splits a write that was prepared for one shard, because its index has since been spread over more shards.
- */
+/** Splits a write that was prepared for one shard but whose index has since been spread over more shards. */
 export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
   const byShard = new ByShard(shards);
   for (const { message } of prepared.messages)
@@ -229,7 +227,7 @@ function prepareDocuments(
   };
 }
 
-/** Groups documents by the shard that owns them, with relative sequence numbers in order of arrival. */
+/** Groups documents by shard, with relative sequence numbers in order of arrival. */
 class ByShard {
   readonly #shards: number;
   readonly #lists = new Map<number, WriteDocument[]>();

@@ -1,6 +1,6 @@
-// Writes for a tenant whose plan limits its documents. If a write might exceed the limit, the shards are
-// first asked which of its documents are new. New documents over the limit are refused individually, and the
-// others are written. If a write does not fit into the plan's bytes, all of its documents are refused.
+// Writes for a tenant whose plan limits its documents. If a write might exceed the limit, the shards first
+// report which of its documents are new. New documents over the limit are refused individually, and the rest
+// are written. If a write does not fit into the plan's bytes, all its documents are refused.
 import { Action, NO_SLOT } from "../../../shards/protocol/ops.js";
 import {
   askAdditions,
@@ -22,7 +22,7 @@ export function mayAdd(action: Action): boolean {
   return action !== Action.UPDATE && action !== Action.DELETE;
 }
 
-/** Calls `write` once, with the part of the prepared write that fits into the quota. */
+/** Calls `write` once, with the part of the prepared write that fits within the quota. */
 export async function withinQuota<T>(
   reads: Reads,
   record: IndexRecord,
@@ -39,7 +39,7 @@ export async function withinQuota<T>(
   });
 }
 
-/** Positions in the request of the documents that the write would add, in ascending order. */
+/** Positions in the request, in ascending order, of the documents that the write would add. */
 async function additions(reads: Reads, uid: number, { messages }: PreparedWrite): Promise<number[]> {
   try {
     const replies = await Promise.all(
@@ -59,7 +59,7 @@ async function additions(reads: Reads, uid: number, { messages }: PreparedWrite)
   }
 }
 
-/** Positions of all documents with a new id, except those with the first `free` new ids. */
+/** Positions of all documents with new ids, except the first `free` of those ids. */
 function overQuota({ ids, refusals }: PreparedWrite, added: readonly number[], free: number): Set<number> {
   const newIds = [...new Set(added.map((index) => ids[index]))];
   const over = new Set(newIds.slice(free));
@@ -77,14 +77,14 @@ function withoutThese(prepared: PreparedWrite, over: ReadonlySet<number>): Prepa
   return { ...prepared, refusals: [...prepared.refusals, ...refusals], messages };
 }
 
-/** Bytes of the messages, that is, of the documents and their ids. */
+/** Total bytes of the messages, which contain the documents and their ids. */
 export function writeBytes({ messages }: PreparedWrite): number {
   return messages.reduce((sum, { message }) => sum + message.length, 0);
 }
 
 /**
- * The prepared write with every document refused for the reason `why`. A SYNC still sends the shards the ids
- * that its feed contains, so that the stored versions stay.
+ * Returns the prepared write with every document refused for the reason `why`. A SYNC still sends the shards
+ * the ids in its feed, so that the stored versions stay.
  */
 export function withoutRoom(prepared: PreparedWrite, why: string): PreparedWrite {
   const refused = new Set(prepared.refusals.map(({ index }) => index));

@@ -1,6 +1,6 @@
-// Writes the documents of one request: sends them to the shards, publishes one generation, and collects the
-// result of each document. When the write is answered, it is durable and visible. One bad document never
-// stops the others.
+// Writes one request's documents: sends them to the shards, publishes one generation, and collects each
+// document's result. When the write is answered, it is durable and visible. One bad document never stops the
+// rest.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../../shards/protocol/ops.js";
 import { stampWrite } from "../../../shards/protocol/write.js";
@@ -22,7 +22,7 @@ import type { Intake } from "./intake-pool.js";
 import { divided, type PreparedWrite } from "./prepare.js";
 import { mayAdd, withinQuota, withoutRoom, writeBytes } from "./within-quota.js";
 
-/** Dependencies of writing documents. */
+/** What writing documents needs. */
 export interface Ingest {
   readonly workbench: Workbench;
   readonly intake: Intake;
@@ -39,27 +39,27 @@ export interface BatchResult {
   readonly received: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** In ascending order of index. */
+  /** Ordered by index. */
   readonly errors: readonly DocumentError[];
   readonly took_ms: number;
 }
 
 /** Result of a prepared write. */
 export interface Written {
-  /** Documents that were not stored, in ascending order of index. */
+  /** Documents that were not stored, ordered by index. */
   readonly errors: readonly DocumentError[];
-  /** Number of documents of a SYNC that were already stored with the same value. */
+  /** Number of a SYNC's documents that were already stored with the same value. */
   readonly unchanged: number;
-  /** Sequence numbers of the stored versions that a SYNC left in place. */
+  /** Sequence numbers of stored versions that a SYNC left in place. */
   readonly kept: readonly number[];
   /**
-   * True if a shard rejected its whole part, so that it is unknown which versions a SYNC left in place there.
+   * True if a shard rejected its whole part. It is then unknown which of its versions a SYNC left in place.
    */
   readonly partial: boolean;
 }
 
 /**
- * Applies a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError if the body itself is refused.
+ * Writes a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError if the body itself is refused.
  */
 export async function writeBatch(
   ingest: Ingest,
@@ -86,9 +86,10 @@ export async function writeBatch(
 }
 
 /**
- * Sends a prepared write, which must not be sent twice. Resolves when the write is published, with the
+ * Sends a prepared write, which must not be sent twice. Resolves once the write is published, with the
  * documents that were not stored. These include documents over the document quota (null means no limit) or
- * over the plan's bytes. Throws SkeinError SK-DOC-503 or SK-SYS-503 if no shard accepted its part.
+ * over the plan's bytes. Throws SkeinError: SK-DOC-503 or SK-SYS-503 if no shard accepted its part,
+ * SK-SYS-503 also if memory or disk space is short.
  */
 export async function writePrepared(
   ingest: Ingest,
@@ -153,7 +154,9 @@ async function writeAllowed(
     partial: refused.length > 0,
   };
 
-  /** Errors for the documents of a shard that stored none while other shards stored theirs. */
+  /**
+   * Errors for the documents of a shard that stored nothing, although other shards stored their documents.
+   */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
     const { code, message } = asDocumentError(error) as SkeinError;
     const unsent = new Set(refusals.map(({ index }) => index));

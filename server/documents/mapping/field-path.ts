@@ -21,7 +21,7 @@ export function fieldPath(path: string): FieldPath {
   return (item) => (Object.hasOwn(item, path) ? item[path] : follow(item, steps));
 }
 
-/** The member with this name, otherwise one whose name differs only in its prefix. */
+/** Returns the member with this name, or else one whose name differs only in its prefix. */
 function memberOf(object: FeedObject, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
   const wanted = localName(name);

@@ -1,4 +1,5 @@
-// Prints JSON values. Integers beyond 2^53 are bigints, which JSON.stringify refuses, and keep their digits.
+// Writes JSON values. Integers beyond 2^53 are bigints, which JSON.stringify refuses; here they keep their
+// digits.
 
 export function toJson(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);

@@ -1,5 +1,5 @@
-// Maps an item to a document: its id, and which of its fields become which schema fields with which values.
-// Reports all problems of an item at once. The same item always yields the same bytes.
+// Maps an item to a document: determines its id, and which of the item's fields become which schema fields
+// with which values. Reports all of an item's problems at once. The same item always yields the same bytes.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FieldType } from "../../ground/field-types.js";
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
@@ -9,9 +9,9 @@ import { toJson } from "./json-text.js";
 
 export interface FeedMapping {
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
-  /** From feed paths to field names. */
+  /** Maps paths in the feed to field names. */
   readonly fieldMap: Readonly<Record<string, string>>;
-  /** Path of the id. Null means `id`, `g:id` or `sku`. */
+  /** The id's path. Null means `id`, `g:id` or `sku`. */
   readonly idField: string | null;
 }
 
@@ -24,8 +24,8 @@ export interface MappedItem {
 }
 
 /**
- * Precedence if several feed fields map to the same name: first the field map, then a prefixed name (the
- * product vocabulary), then a plain name.
+ * Precedence when several feed fields map to one name: first the field map, then a prefixed name (the product
+ * vocabulary), then a plain name.
  */
 const MAPPED = 2;
 const PREFIXED = 1;
@@ -33,11 +33,11 @@ const PLAIN = 0;
 /** Maximum number of cached column names per feed. A product feed has a few dozen. */
 const COLUMNS_MAX = 10_000;
 
-/** How a feed field is mapped. */
+/** Where a feed field goes. */
 interface Column {
   readonly name: string;
   readonly rank: number;
-  /** The name as JSON, followed by a colon. */
+  /** A comma, the name as JSON, and a colon. */
   readonly label: string;
   readonly type: FieldType | undefined;
 }
@@ -50,10 +50,10 @@ export function itemMapper(mapping: FeedMapping): (item: FeedItem) => MappedItem
 class ItemMapper {
   readonly #types: ReadonlyMap<string, FieldType>;
   readonly #targets: ReadonlyMap<string, string>;
-  /** Paths into nested parts of an item. */
+  /** Mapped paths into nested parts of an item. */
   readonly #paths: readonly (readonly [path: string, follow: FieldPath, column: Column])[];
   readonly #idPath: FieldPath | null;
-  /** Keyed by the field's name in the feed. */
+  /** Columns by the field's name in the feed. */
   readonly #columns = new Map<string, Column>();
 
   constructor({ fields, fieldMap, idField }: FeedMapping) {
@@ -77,7 +77,7 @@ class ItemMapper {
     return { at, id, document: errors.length > 0 ? null : `${document}}`, errors };
   }
 
-  /** The values of an item by the name of their target field, in item order. */
+  /** An item's values by the name of their target field, in item order. */
   #values(item: FeedObject): Map<string, { column: Column; value: unknown }> {
     const values = new Map<string, { column: Column; value: unknown }>();
     const put = (column: Column, value: unknown): void => {
@@ -127,7 +127,7 @@ class ItemMapper {
     return null;
   }
 
-  /** The member's JSON; "" if the member is absent. */
+  /** Returns the member's JSON, or "" if the member is absent. */
   #member(
     { name, label, type }: Column,
     value: unknown,
@@ -151,14 +151,14 @@ class ItemMapper {
   }
 }
 
-/** "" if the value is not a valid id. */
+/** Returns "" if the value cannot be an id. */
 function idText(value: unknown): string {
   const first = Array.isArray(value) ? value[0] : value;
   const isId = typeof first === "number" || typeof first === "bigint" || typeof first === "string";
   return isId ? String(first).trim() : "";
 }
 
-/** Removes the prefixes from names inside nested objects as well. */
+/** Removes the prefixes from all names in a nested value. */
 function withoutPrefixes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrefixes);
   if (!isFeedObject(value)) return value;

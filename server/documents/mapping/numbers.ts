@@ -1,13 +1,13 @@
 // Parses numbers and prices as shops write them: with currencies, thousands separators, decimal commas and
-// units. docs/feeds.md has the table of conversions.
+// units. docs/feeds.md has the conversion table.
 
 export interface WrittenNumber {
   /**
-   * Digits with an optional decimal point and sign, and with an exponent if the number is very large or
+   * Digits with an optional sign and decimal point, and with an exponent if the number is very large or
    * small.
    */
   readonly digits: string;
-  /** ISO 4217 code; null if none is written or the symbol is ambiguous. */
+  /** ISO 4217 code. Null if there is no currency or its symbol is ambiguous. */
   readonly currency: string | null;
 }
 
@@ -32,26 +32,26 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   Kč: "CZK",
   Ft: "HUF",
 };
-/** Symbols that several currencies share. */
+/** Symbols shared by several currencies. */
 const SHARED_SYMBOLS = new Set(["kr", "kr.", "Kr", "Kr."]);
 const CODES = new Set(Intl.supportedValuesOf("currency"));
-/** Currencies with three decimals, in which 1.250 may mean a little more than one. */
+/** Currencies with three decimals, where 1.250 means one and a quarter. */
 const THREE_DECIMALS = new Set(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]);
-/** Units are ignored; the number is not converted. */
+/** Units are dropped without converting the number. */
 const UNITS = new Set(
   "% kg g mg t lb lbs oz km m cm mm in inch inches ft l ml cl dl gal w kw v a ah mah hz ghz mhz gb mb tb pcs pc st".split(
     " ",
   ),
 );
 
-/** Longer texts are not treated as numbers, because the patterns below take quadratic time. */
+/** Longer texts do not count as numbers, because the patterns below take quadratic time. */
 const CHARACTERS_MAX = 100;
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const SCIENTIFIC = /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/;
 const WRITTEN = /^([^\d+\-.,\s]*)\s*([+-]?)\s*(\d[\d.,'’\s]*|[.,]\d+)([^\d.,].*)?$/u;
 
-/** Null if the text is not a number. */
+/** Returns null if the text is not a number. */
 export function parseNumber(text: string): WrittenNumber | null {
   const trimmed = text.trim();
   if (trimmed.length > CHARACTERS_MAX) return null;
@@ -67,7 +67,9 @@ export function parseNumber(text: string): WrittenNumber | null {
   return digits === null ? null : { digits: plainDigits(sign + digits), currency: currency ?? null };
 }
 
-/** Undefined if the mark is neither a currency nor a unit; null for a unit and for an ambiguous symbol. */
+/**
+ * Returns undefined if the mark is neither a currency nor a unit, and null for a unit or an ambiguous symbol.
+ */
 function currencyOf(mark: string): string | null | undefined {
   const code = mark.toUpperCase();
   if (CODES.has(code)) return code;
@@ -75,7 +77,7 @@ function currencyOf(mark: string): string | null | undefined {
   return SHARED_SYMBOLS.has(mark) || UNITS.has(mark.toLowerCase()) ? null : undefined;
 }
 
-/** Digits with a decimal point. Null if the separators make no sense. */
+/** Returns the digits with a decimal point, or null if the separators make no sense. */
 function digitsOf(written: string, currency: string | null): string | null {
   if (/[\s'’]/.test(written)) {
     if (!/^\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?$/.test(written)) return null;
@@ -91,8 +93,8 @@ function digitsOf(written: string, currency: string | null): string | null {
 }
 
 /**
- * The decimal separator. If a point and a comma both occur, it is the last one; a mark that occurs repeatedly
- * separates thousands.
+ * Returns the decimal separator, or null if there is none. If a point and a comma both occur, it is the last
+ * one. A mark that occurs repeatedly separates thousands.
  */
 function decimalMark(written: string, currency: string | null): "." | "," | null {
   const [point, comma] = [written.lastIndexOf("."), written.lastIndexOf(",")];

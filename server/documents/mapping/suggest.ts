@@ -1,5 +1,5 @@
 // Suggests settings for a feed from its first items: a clean name for each unusual field name, and a schema
-// for the resulting documents. Uses the schema inference of the command line's import.
+// for the resulting documents. Shares the schema inference with the command line's import.
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
 import { isCodeName } from "../formats/csv.js";
 import { type InferredSchema, inferSchema, type SchemaField } from "../formats/infer.js";
@@ -11,14 +11,14 @@ import { parseNumber } from "./numbers.js";
 
 export interface FeedSuggestion {
   readonly fieldsSeen: readonly FieldSeen[];
-  /** Contains only entries that change a name. */
+  /** Only entries that change a name. */
   readonly fieldMap: Readonly<Record<string, string>>;
   readonly schema: InferredSchema;
 }
 
 interface FieldSeen {
   readonly path: string;
-  /** Number of items that have it. */
+  /** Number of items that have the field. */
   readonly count: number;
   readonly example: string;
 }
@@ -30,18 +30,18 @@ const DEPTH_MAX = 3;
 const NAME_CHARACTERS_MAX = 100;
 const CLEAN = new RegExp(`^[A-Za-z][A-Za-z0-9_]{0,${NAME_CHARACTERS_MAX - 1}}$`);
 const ID_NAMES = new Set(["id", "sku"]);
-/** Columns that shops use as product numbers, best first. */
+/** Names of columns that shops use for product numbers, best first. */
 const ID_LIKE = [
   /^(product|item|article|artikel|variant|offer|unique)?[_\s-]*(id|sku)$/i,
   /^(product|item|article|artikel)?[_\s-]*(nr|no|number|nummer|code|handle)\.?$/i,
 ];
 const AMOUNTS = ["amount", "value"];
 const CURRENCIES = ["currency", "currency_code", "currencyCode"];
-/** Fields that are lists in the product feed vocabularies, even if an item has a single value. */
+/** Fields that are lists in product feed vocabularies, even if an item has only one value. */
 const LISTS = new Set(["additional_image_link", "additional_image_link[]"]);
 const FLAG = /^(true|false|yes|no)$/i;
 
-/** `idField`: the configured path of the id, if any. */
+/** `idField` is the configured path of the id, if any. */
 export function suggestFor(given: readonly FeedItem[], idField: string | null): FeedSuggestion {
   const items = withFirstNames(given);
   const values = items.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -49,7 +49,7 @@ export function suggestFor(given: readonly FeedItem[], idField: string | null): 
   return { fieldsSeen: fieldsSeen(values), fieldMap, schema: suggestedSchema(items, fieldMap, idField) };
 }
 
-/** Limits the number of field names to the maximum for an index. */
+/** Keeps only as many field names as an index may have. */
 function withFirstNames(items: readonly FeedItem[]): FeedItem[] {
   const all = new Set(items.flatMap(({ value }) => Object.keys(value ?? {})));
   const names = new Set([...all].slice(0, NAMES_MAX));
@@ -106,7 +106,10 @@ function suggestedMap(values: readonly FeedObject[], idField: string | null): Re
   return Object.fromEntries(map);
 }
 
-/** The column that has a different value in every item. Used if no field is named like an id. */
+/**
+ * Returns the column that is named like a product number and has a different value in every item. Null if
+ * there is none, or if a field is named `id` or `sku`.
+ */
 function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): string | null {
   if ([...names].some((name) => ID_NAMES.has(localName(name)))) return null;
   for (const pattern of ID_LIKE) {
@@ -123,7 +126,7 @@ function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): stri
   return null;
 }
 
-/** Members of a price that is an object, such as {amount, currency}. */
+/** The members of a price that is an object, such as {amount, currency}. */
 function priceMembers(values: readonly FeedObject[], name: string) {
   const objects = values.map((value) => value[name]).filter(isFeedObject);
   const amount = AMOUNTS.find((member) => objects.some((object) => isNumeric(object[member])));
@@ -181,14 +184,14 @@ function suggestedSchema(
   return { ...schema, fields };
 }
 
-/** Uses the position as the id, so that an item without an id still contributes its fields. */
+/** Uses the position as the id, so that an item without an id also contributes its fields. */
 function numbered({ at, value }: FeedItem): FeedItem {
   return { at, value: { ...value, id: String(at) } };
 }
 
 type ColumnReader = (name: string, value: unknown) => (readonly [string, unknown])[];
 
-/** Determines how to read the texts of a field if all of them are numbers, prices or flags. */
+/** Decides how to read a field's texts: as a list, or as numbers, prices or flags if all of them are. */
 function columnReaders(documents: readonly Record<string, unknown>[]): Map<string, ColumnReader> {
   const readers = new Map<string, ColumnReader>();
   for (const name of new Set(documents.flatMap((document) => Object.keys(document)))) {
@@ -209,7 +212,10 @@ function columnReaders(documents: readonly Record<string, unknown>[]): Map<strin
   return readers;
 }
 
-/** A price is a decimal number, even if the first prices look like integers. */
+/**
+ * Makes whole prices fractional, so that a price is inferred to be a decimal number even if the first prices
+ * look like integers.
+ */
 const readNumber: ColumnReader = (name, value) => {
   const { digits, currency } = parseNumber(String(value))!;
   const number = Number(digits);
@@ -220,7 +226,7 @@ const readNumber: ColumnReader = (name, value) => {
   ];
 };
 
-/** Makes currency fields a facet, even if the first items have only one currency. */
+/** Makes currency fields facets, even if the first items have only one currency. */
 function currencyFacet(field: SchemaField, readers: ReadonlyMap<string, ColumnReader>): SchemaField {
   const of = field.name.replace(/_currency$/, "");
   return of !== field.name && readers.get(of) === readNumber ? { ...field, facet: true } : field;

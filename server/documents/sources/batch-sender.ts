@@ -1,6 +1,6 @@
-// The feed thread's end of a run: collects the mapped items of a feed and sends them in as many batches as
-// the HTTP thread has requested. Documents of a slow feed are sent after a short delay instead of waiting for
-// a full batch.
+// The feed thread's end of a run: collects a feed's mapped items and sends them in as many batches as the
+// HTTP thread has requested. A slow feed's documents are sent after a short delay instead of waiting for a
+// full batch.
 import type { MessagePort } from "node:worker_threads";
 import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
 import type { MappedItem } from "../mapping/map-item.js";
@@ -8,8 +8,8 @@ import type { FeedBatch, FeedSignal } from "./feed-task.js";
 import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
 
 /**
- * Each batch is one write. The size is large enough to amortise the write's sync, and small enough to be one
- * slice of work.
+ * Each batch is one write. It is large enough to amortise the write's sync, and small enough to be one slice
+ * of work.
  */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_DOCUMENTS_MAX = 2_000;
@@ -25,7 +25,7 @@ export class BatchSender {
   #batching: Batching | null = null;
   #documents: SyncedDocument[] = [];
   #items: number[] = [];
-  /** For each id, the position of its document. */
+  /** Positions of the documents by id. */
   readonly #places = new Map<string, number>();
   #bytes = 0;
   #failed = 0;
@@ -50,11 +50,12 @@ export class BatchSender {
   }
 
   /**
-   * Adds an item. An item that did not become a document is a mark: the version stored under its id stays.
+   * Adds an item. If the item has an id but did not become a document, it is a mark: the document stored
+   * under the id stays.
    */
   add({ at, id, document, errors }: MappedItem): void {
     if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
-    // Converted to bytes at once: a string built from parts would keep all of these in memory until it is
+    // Convert it to bytes at once: a string built from parts would keep all the parts in memory until it is
     // read.
     if (id !== null) this.#put(at, { id, json: document === null ? null : Buffer.from(document) });
     this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
@@ -64,7 +65,7 @@ export class BatchSender {
     return this.#bytes >= BATCH_BYTES || this.#documents.length >= BATCH_DOCUMENTS_MAX;
   }
 
-  /** Sends the collected items as soon as permitted. Throws the signal's reason. */
+  /** Sends the collected items once the HTTP thread permits it. Throws the signal's reason. */
   async send(signal: AbortSignal): Promise<void> {
     while (this.#permits === 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -76,7 +77,7 @@ export class BatchSender {
     this.#post();
   }
 
-  /** Stops sending. */
+  /** Stops sending and closes the port. */
   end(): void {
     this.#batching = null;
     if (this.#linger !== null) clearTimeout(this.#linger);

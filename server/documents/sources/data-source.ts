@@ -1,5 +1,5 @@
 // Data sources: reads the body of a create or PATCH request, validates the result as a whole, and builds the
-// client's view. Independent of fetching and scheduling.
+// view for clients. Independent of fetching and scheduling.
 import { unescape as percentDecoded } from "node:querystring";
 import { type DataSource, FEED_FORMATS, SYNC_MODES } from "../../catalog/records/data-source.js";
 import type { SyncRun } from "../../catalog/records/sync-run.js";
@@ -37,7 +37,7 @@ const BASIC_AUTH = object(
   { unknown: "refused" },
 );
 
-/** From feed paths to field names. */
+/** Maps paths in the feed to field names. */
 const FIELD_MAP: ValueReader<Readonly<Record<string, string>>> = {
   takes: "an object of field names by path of the feed",
   schema: { type: "object", additionalProperties: { type: "string" } },
@@ -100,11 +100,11 @@ export const DATA_SOURCE = object(
 /** A password sent by a client, or a reference to the stored one. */
 export interface GivenCredentials {
   readonly username: string;
-  /** Null means the stored password. */
+  /** Null selects the stored password. */
   readonly password: string | null;
 }
 
-/** The members of a data source that a client sets. */
+/** The data source's members that clients may set. */
 export type SourceDraft = Pick<
   DataSource,
   | "url"
@@ -121,7 +121,7 @@ export type SourceDraft = Pick<
 > & { readonly credentials: GivenCredentials | null };
 
 /**
- * Reads a create body or, if `current` is given, a PATCH body, in which null restores a default. Throws
+ * Reads a create body or, if `current` is given, a PATCH body, where null restores a default. Throws
  * SK-DS-400.
  */
 export function readSource(
@@ -147,7 +147,7 @@ export function readSource(
   return { ...members, url: url.href, credentials };
 }
 
-/** Ensures that a stored password is sent only to the server it was given for. */
+/** Makes sure that a stored password is sent only to the server it was given for. */
 function checkKept(username: string, url: URL, current: DataSource | null, rules: InputRules): void {
   if (username !== current?.credentials?.username)
     refuse("basic_auth.password", "is missing; expected a string", rules);
@@ -197,7 +197,7 @@ export interface SourceView extends Omit<SourceDraft, "credentials"> {
   readonly next_run_at: string | null;
 }
 
-/** The client's view. `lastRun` is the newest run. */
+/** The view for clients. `lastRun` is the newest run. */
 export function sourceView(source: DataSource, lastRun: SyncRun | null): SourceView {
   const { index: _, credentials, next_due, last_due: __, validators: ___, ...shown } = source;
   return {

@@ -1,5 +1,5 @@
 // The threads that read feeds, started by the first feed and stopped when idle. The only file that manages
-// them. If a thread dies, for example because its heap is full, only its run fails.
+// these threads. If a thread dies, for example because its heap is full, only its run fails.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -18,9 +18,11 @@ import type {
 } from "./feed-task.js";
 
 const IDLE_MS_MAX = 10_000;
-/** Maximum number of batches that were sent but are not yet written. */
+/** Maximum number of batches that may be sent before they are written. */
 const BATCHES_AHEAD = 2;
-/** Delay (ms) after which a thread is terminated if it was told to stop or its time is up. */
+/**
+ * Time (ms) that a thread gets to stop, after being told to or when its time is up, before it is terminated.
+ */
 const GRACE_MS = 10_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;
@@ -31,7 +33,7 @@ export class FeedPool {
   readonly #log: Logger;
   #pool: Piscina | null = null;
 
-  /** `threads` is the number of concurrent tasks. */
+  /** `threads` limits the number of concurrent tasks. */
   constructor(engine: EngineModule, threads: number, log: Logger) {
     this.#engine = engine;
     this.#threads = threads;
@@ -40,7 +42,7 @@ export class FeedPool {
 
   /**
    * Reads a feed and calls `write` once per batch, in order, with a few calls in progress at a time. Resolves
-   * when all batches are written. Throws FeedError, any error from `write`, or the signal's reason.
+   * once all batches are written. Throws FeedError, any error from `write`, or the signal's reason.
    */
   async sync(
     task: SyncTask,
@@ -65,7 +67,7 @@ export class FeedPool {
     }
   }
 
-  /** Returns the first items of a feed. Throws FeedError. */
+  /** Returns a feed's first items. Throws FeedError or the signal's reason. */
   preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPreview> {
     return this.#run<FeedPreview>(task, signal, () => undefined);
   }
@@ -95,8 +97,7 @@ export class FeedPool {
       if (!signal.aborted) onBatch(batch, () => send("more"));
     });
     for (let batches = 0; batches < BATCHES_AHEAD; batches++) send("more");
-    // The thread closes its end after its last batch, even if it dies. The result may arrive before that
-    // happens.
+    // The thread closes its end after its last batch, even if the thread dies. The result may arrive first.
     const closed = new Promise((resolve) => port.once("close", resolve));
     try {
       const reply = await this.#ask<T>(task, port2, kill.signal);
@@ -105,7 +106,7 @@ export class FeedPool {
       if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
       return reply;
     } catch (error) {
-      signal.throwIfAborted(); // if stopped, throw the reason rather than an error that results from it
+      signal.throwIfAborted(); // if stopped, throw the reason rather than its consequence
       throw error;
     } finally {
       for (const timer of timers) clearTimeout(timer);
@@ -114,7 +115,7 @@ export class FeedPool {
     }
   }
 
-  /** `kill` terminates the thread. */
+  /** Runs the task on a thread, which `kill` terminates. */
   async #ask<T>(task: FeedTask, port: MessagePort, kill: AbortSignal): Promise<T | FeedRefusal> {
     this.#pool ??= this.#start();
     try {
@@ -135,7 +136,7 @@ export class FeedPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/documents/sources/feed-worker.js"),
-      atomics: "disabled", // a thread that waits in Atomics does not close its ports
+      atomics: "disabled", // a thread waiting in Atomics would not close its ports
       minThreads: 0,
       maxThreads: this.#threads,
       idleTimeout: IDLE_MS_MAX,

@@ -1,4 +1,4 @@
-// The configuration member "feeds": the addresses that feeds may have, and the limits of one run.
+// The configuration member "feeds": which addresses feeds may have, and the limits of a run.
 import { defaultsTo, object } from "../../ground/input/object-reader.js";
 import { flag, type InputRules, integer, texts } from "../../ground/input/readers.js";
 
@@ -7,7 +7,7 @@ export interface FeedSettings {
   readonly allowPrivate: boolean;
   /** Hosts that may have private or loopback addresses even if `allowPrivate` is false. */
   readonly allowHosts: readonly string[];
-  /** Maximum size of a feed in bytes, both as sent and decompressed. */
+  /** Maximum size of a feed in bytes, both before and after decompression. */
   readonly bytesMax: number;
   readonly msMax: number;
   /** Maximum number of concurrent runs. */
@@ -25,7 +25,7 @@ const FEEDS = object(
   { unknown: "refused" },
 );
 
-/** Throws a SkeinError whose message names the member. */
+/** Throws a SkeinError whose message names the invalid member. */
 export function readFeedSettings(value: unknown, path: string, rules: InputRules): FeedSettings {
   const feeds = value === undefined ? FEEDS.defaults : FEEDS.read(value, path, rules);
   return {

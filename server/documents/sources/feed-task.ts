@@ -1,5 +1,5 @@
-// Messages between the HTTP thread and a feed thread: first a task, then batches in one direction and
-// permissions to send more in the other, finally the result. Only the task contains passwords.
+// Messages between the HTTP thread and a feed thread: first a task, then batches in one direction and permits
+// to send more in the other, finally the result. Only the task contains passwords.
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { FieldType } from "../../ground/field-types.js";
@@ -7,7 +7,7 @@ import type { OutboundRules } from "../../ground/outbound/download.js";
 import type { PreparedWrite, PrepareLimits } from "../ingest/prepare.js";
 import type { ItemError } from "./run-view.js";
 
-/** How to fetch and read a feed, as defined by a data source. */
+/** The part of a data source that says how to fetch and read its feed. */
 export type FeedDefinition = Pick<
   DataSource,
   "url" | "format" | "field_map" | "items_path" | "id_field" | "delimiter" | "encoding"
@@ -16,7 +16,7 @@ export type FeedDefinition = Pick<
 interface FeedTaskBase {
   readonly feed: FeedDefinition;
   readonly credentials: { readonly username: string; readonly password: string } | null;
-  /** Fields of the index when the task was created. */
+  /** The index's fields when the task was created. */
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   readonly rules: OutboundRules;
   readonly itemBytesMax: number;
@@ -36,15 +36,15 @@ export interface PreviewTask extends FeedTaskBase {
 
 export type FeedTask = SyncTask | PreviewTask;
 
-/** Sent by the feed thread: some items of the feed, ready to be written. */
+/** Sent by the feed thread: some of the feed's items, ready to be written. */
 export interface FeedBatch {
   readonly prepared: PreparedWrite;
-  /** For each position in the write, the item's position in the feed. */
+  /** The items' positions in the feed, by position in the write. */
   readonly items: readonly number[];
-  /** Number of failed items. Only the first errors of a run are reported in full. */
+  /** Number of failed items. Only a run's first errors are reported in full. */
   readonly failed: number;
   readonly errors: readonly ItemError[];
-  /** Bytes of the batch's documents; `feedBytes` is the number of feed bytes read so far. */
+  /** Bytes of the batch's documents. `feedBytes` is the number of feed bytes read so far. */
   readonly documentBytes: number;
   readonly feedBytes: number;
 }
@@ -55,7 +55,7 @@ export type FeedSignal = "more" | "stop";
 export interface FeedRead {
   readonly notModified: boolean;
   readonly items: number;
-  /** Number of items whose id is unknown, because they are unreadable or have none. */
+  /** Number of items with an unknown id, because they are unreadable or have none. */
   readonly unknown: number;
   readonly feedBytes: number;
   readonly etag: string | null;

@@ -1,6 +1,6 @@
-// Entry of a feed thread: fetches a feed, reads its items, maps them to documents and prepares writes, so
-// that the HTTP thread only forwards these. Holds a few batches at most, and sends each only when the HTTP
-// thread has asked for it.
+// Entry point of a feed thread: fetches a feed, reads its items, maps them to documents and prepares writes,
+// so that the HTTP thread only has to forward the writes. Holds a few batches at most, and sends each one
+// only when the HTTP thread has asked for it.
 import { type MessagePort, workerData } from "node:worker_threads";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -22,7 +22,7 @@ export interface FeedCall {
   readonly port: MessagePort;
 }
 
-/** Maximum time (ms) that a preview waits for a block of the feed to fill. */
+/** Maximum time (ms) that a preview waits for a block to fill. */
 const PREVIEW_FLUSH_MS = 500;
 
 type Body = Extract<Downloaded, { notModified: false }>;
@@ -88,7 +88,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   for await (const group of itemsOf(task, body)) {
     items.push(...group.slice(0, task.items - items.length));
     if (items.length < task.items) continue;
-    await body.chunks.return?.(); // the readers may still be waiting for its next piece
+    await body.chunks.return?.(); // the readers may still be waiting for the body's next piece
     break;
   }
   const mapped = itemMapper({
@@ -100,7 +100,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   return {
     items: items.map((item) => {
       const { document, errors } = mapped(item);
-      // Integers beyond 2^53 are read as bigints, which a JSON answer cannot contain.
+      // Integers beyond 2^53 are read as bigints, which a JSON reply cannot contain.
       const source = JSON.parse(toJson(item.value));
       return { source, document: document === null ? null : JSON.parse(document), errors };
     }),
@@ -118,7 +118,10 @@ function fetched(
   return download({ url: feed.url, credentials, ...validators, accept: "*/*" }, rules, signal);
 }
 
-/** A preview wants the first items as soon as they arrive, not full blocks and groups. */
+/**
+ * Reads the feed's items. A preview gets the first items as soon as they arrive, instead of full blocks and
+ * groups.
+ */
 function itemsOf(task: FeedTask, body: Body): AsyncIterable<readonly FeedItem[]> {
   const { format, items_path: itemsPath, delimiter, encoding } = task.feed;
   const { contentType, contentEncoding } = body;

@@ -1,4 +1,4 @@
-// Passwords of feeds at rest. A sealed password opens only for the data source it was sealed for.
+// Feed passwords at rest. A sealed password opens only for the data source it was sealed for.
 import type { DataSource } from "../../catalog/records/data-source.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
 import { FeedError } from "../../ground/errors.js";
@@ -7,7 +7,9 @@ export function sealPassword(secrets: Secrets, source: number, password: string)
   return secrets.seal(password, subject(source));
 }
 
-/** Null for a source without credentials. Throws FeedError SK-DS-401 if the password is unreadable. */
+/**
+ * Returns null for a source without credentials. Throws FeedError SK-DS-401 if the password is unreadable.
+ */
 export function openCredentials(secrets: Secrets, { id, credentials }: DataSource) {
   if (credentials === null) return null;
   const { username, sealedPassword } = credentials;
@@ -19,7 +21,7 @@ export function openCredentials(secrets: Secrets, { id, credentials }: DataSourc
   }
 }
 
-/** The source with its password unsealed and sealed again with another key. Throws UnreadableSecretError. */
+/** Returns the source with its password sealed with another key. Throws UnreadableSecretError. */
 export function withResealedPassword(source: DataSource, from: Secrets, to: Secrets): DataSource {
   const { id, credentials } = source;
   if (credentials === null) return source;

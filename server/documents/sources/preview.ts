@@ -11,7 +11,7 @@ import type { FeedSettings } from "./feed-settings.js";
 import type { FeedPreview } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
 
-/** Maximum number of waiting previews; more are refused. */
+/** Previews are refused while this many are waiting. */
 const WAITING_MAX = 16;
 
 const ITEMS = 20;
@@ -21,7 +21,7 @@ export class Previews {
   readonly #settings: FeedSettings;
   readonly #limits: Limits;
   readonly #jobs: Jobs;
-  /** One preview runs at a time, in addition to the runs of sources. */
+  /** One preview runs at a time, alongside the sources' runs. */
   readonly #slot = new Slots(1);
   #count = 0;
 
@@ -33,7 +33,8 @@ export class Previews {
   }
 
   /**
-   * Throws SK-DS-400 for an invalid body or an unreadable feed, SK-SYS-503 if too many previews are waiting.
+   * Throws SK-DS-400 for an invalid body or an unreadable feed, and SK-SYS-503 if too many previews are
+   * waiting.
    */
   async preview(index: IndexRecord, body: unknown): Promise<FeedPreview> {
     const limits = this.#limits;

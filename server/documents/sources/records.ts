@@ -1,4 +1,5 @@
-// Data sources, their runs and incidents in the catalog: lookups and the commands that change them. Pure.
+// Data sources, their runs and their incidents in the catalog: lookups, and the commands that change them.
+// Pure.
 
 import { ownedBy } from "../../catalog/owned-records.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
@@ -17,14 +18,14 @@ export function sourcesOf(state: CatalogState, uid: number): readonly DataSource
   return ownedBy(state, "source", uid);
 }
 
-/** The index's source with the id from the path. Throws SK-DS-404. */
+/** Returns the index's source with the id from the path. Throws SK-DS-404. */
 export function findSource(state: CatalogState, index: IndexRecord, id: string): DataSource {
   const source = sourcesOf(state, index.uid).find((candidate) => String(candidate.id) === id);
   if (source !== undefined) return source;
   throw new SkeinError("SK-DS-404", "the index has no such data source");
 }
 
-/** The source's run with the id from the path. Throws SK-DS-404. */
+/** Returns the source's run with the id from the path. Throws SK-DS-404. */
 export function findRun(state: CatalogState, source: DataSource, id: string): SyncRun {
   const run = ownedBy(state, "run", source.index).find(
     (candidate) => candidate.source === source.id && String(candidate.id) === id,
@@ -33,7 +34,7 @@ export function findRun(state: CatalogState, source: DataSource, id: string): Sy
   throw new SkeinError("SK-DS-404", "the data source has no such run");
 }
 
-/** Returns the runs newest first. */
+/** Returns the source's runs, newest first. */
 export function runsOf(state: CatalogState, { index, id }: Pick<DataSource, "index" | "id">): SyncRun[] {
   return ownedBy(state, "run", index)
     .filter((run) => run.source === id)
@@ -41,8 +42,8 @@ export function runsOf(state: CatalogState, { index, id }: Pick<DataSource, "ind
 }
 
 /**
- * The source's current record. A swap may have moved the source to another index. Undefined if it has been
- * deleted.
+ * Returns the source's current record, which a swap may have moved to another index. Undefined if the source
+ * has been deleted.
  */
 export function presentSource(state: CatalogState, id: number): DataSource | undefined {
   for (const sources of state.owned.source.values()) {
@@ -56,7 +57,7 @@ export function isUnfinished({ status }: SyncRun): boolean {
   return status === "queued" || status === "running";
 }
 
-/** The queued or running run. There is at most one. */
+/** Returns the source's queued or running run. There is at most one. */
 export function unfinishedRun(state: CatalogState, source: DataSource): SyncRun | undefined {
   return runsOf(state, source).find(isUnfinished);
 }
@@ -90,7 +91,7 @@ export function pruneRuns(state: CatalogState, source: DataSource): Command[] {
     .map(({ id }) => ({ type: "record.delete", kind: "run", index: source.index, id }));
 }
 
-/** Adds an incident and deletes the oldest ones. */
+/** Adds an incident, and deletes the oldest ones to make room for it. */
 export function putIncident(state: CatalogState, incident: Omit<Incident, "id">): Command[] {
   const { index } = incident;
   const all = ownedBy(state, "incident", index);
@@ -101,7 +102,7 @@ export function putIncident(state: CatalogState, incident: Omit<Incident, "id">)
   ];
 }
 
-/** Resolves the open incidents of a source. */
+/** Resolves a source's open incidents. */
 export function resolveIncidents(state: CatalogState, { index, id }: DataSource, now: string): Command[] {
   return ownedBy(state, "incident", index)
     .filter(({ source, resolved_at }) => source === id && resolved_at === null)
@@ -112,7 +113,7 @@ export function resolveIncidents(state: CatalogState, { index, id }: DataSource,
     }));
 }
 
-/** The incidents of the indexes, newest first. */
+/** Returns the indexes' incidents, newest first. */
 export function incidentsOf(
   state: CatalogState,
   indexes: readonly IndexRecord[],

@@ -1,5 +1,5 @@
-// One run: reads a feed in a feed thread, writes its documents to the index as they arrive and, if requested
-// and the feed was read to its end, deletes documents that are not in the feed. Independent of queues,
+// One run: reads a feed in a feed thread and writes its documents to the index as they arrive. If requested,
+// and if the whole feed was read, deletes documents that are not in the feed. Independent of queues,
 // schedules and run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
@@ -17,7 +17,7 @@ import type { FeedBatch, FeedRead, SyncTask } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
 import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
 
-/** Dependencies of a run. */
+/** What a run needs. */
 export interface RunParts extends Ingest {
   readonly indexes: OpenIndexes;
   readonly pool: FeedPool;
@@ -38,7 +38,7 @@ export interface RunOutcome {
   readonly validators: FeedValidators | null;
 }
 
-/** Progress of a run so far. */
+/** A run's progress so far. */
 export class RunProgress {
   imported = 0;
   failed = 0;
@@ -58,8 +58,8 @@ export class RunProgress {
 }
 
 /**
- * Throws FeedError if the feed cannot be read or its documents written, and the signal's reason. `progress`
- * is up to date in every case.
+ * Throws FeedError if the feed cannot be read or its documents cannot be written, or the signal's reason.
+ * `progress` is up to date in every case.
  */
 export async function runFeed(
   parts: RunParts,
@@ -84,7 +84,7 @@ class FeedRun {
   readonly #firstSeq: number;
   readonly #generationBefore: number;
   #writes = 0;
-  /** Documents in the feed that are older than the run. */
+  /** Sequence numbers of documents that are in the feed and older than the run. */
   readonly #seen = new SeqSet();
 
   constructor(parts: RunParts, request: RunRequest, progress: RunProgress, state: IndexState) {
@@ -125,7 +125,10 @@ class FeedRun {
     };
   }
 
-  /** The source's validators, provided that the index has not changed since the feed was read into it. */
+  /**
+   * Returns the source's validators if the index has not changed since the feed was read into it, otherwise
+   * null.
+   */
   #known(): FeedValidators | null {
     const { source, record } = this.#request;
     const { validators } = source;
@@ -163,7 +166,10 @@ class FeedRun {
     if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not take its part");
   }
 
-  /** Throws FeedError without deleting anything if the feed is empty or too much would be deleted. */
+  /**
+   * Throws FeedError without deleting anything if the feed is empty, if an item's id is unreadable, or if too
+   * much would be deleted.
+   */
   async #deleteUnseen(read: FeedRead): Promise<void> {
     const { writes } = this.#parts;
     const { source, record } = this.#request;
@@ -177,8 +183,8 @@ class FeedRun {
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;
-    // Documents that were being written when the run began are older than the run but are not included in the
-    // count taken then.
+    // Documents that were being written when the run began are older than the run, but the count taken at
+    // that time does not include them.
     const before = Math.max(this.#documentsBefore, unseen);
     if (unseen > source.max_delete_ratio * before) {
       throw new FeedError(
@@ -195,8 +201,8 @@ class FeedRun {
   }
 
   /**
-   * Null if the feed sent none, an item failed, or anyone else wrote during the run: the next run must read
-   * the feed again.
+   * Returns null if the feed's server sent none, an item failed, or another client wrote during the run. The
+   * next run must then read the feed again.
    */
   #validators({ etag, lastModified }: FeedRead): FeedValidators | null {
     const { uid, schemaVersion } = this.#request.record;
@@ -207,7 +213,10 @@ class FeedRun {
   }
 }
 
-/** Turns a refusal of the whole write into the end of the run, because the write's items would be missing. */
+/**
+ * Turns the refusal of a whole write into an error that ends the run, because the write's items would be
+ * missing.
+ */
 async function asFeedError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

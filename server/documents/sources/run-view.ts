@@ -1,8 +1,8 @@
-// Runs of data sources: the client's view of them, and compact storage of item errors.
+// Data source runs: the view for clients, and compact storage of item errors.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RunCounts, SyncRun } from "../../catalog/records/sync-run.js";
 
-/** An item that the index does not have, or has in a different version than the feed. */
+/** An item that is missing from the index, or that is stored there in another version than the feed's. */
 export interface ItemError {
   /** Position in the feed, from 1. */
   readonly item: number;
@@ -12,7 +12,7 @@ export interface ItemError {
 
 export const NO_COUNTS: RunCounts = { imported: 0, failed: 0, deleted: 0, unchanged: 0, bytes: 0 };
 
-/** Maximum number of errors kept per run. */
+/** Maximum number of item errors kept per run. */
 export const RUN_ERRORS_MAX = 100;
 
 export function packErrors(errors: readonly ItemError[]): Uint8Array | null {

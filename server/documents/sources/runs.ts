@@ -1,6 +1,6 @@
-// Runs of data sources: queues them, starts them when a slot is free, follows them to their end and records
-// the result. A source has at most one unfinished run. Records survive the process: a restart resumes queued
-// runs and fails those that were running.
+// Data source runs: queues them, starts them when a slot is free, follows them to their end and records the
+// result. A source has at most one unfinished run. Records survive the process: a restart resumes queued runs
+// and fails those that were running.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
 import type { Catalog } from "../../catalog/catalog.js";
@@ -29,7 +29,7 @@ import { type RunOutcome, type RunParts, RunProgress, runFeed } from "./run-feed
 import { NO_COUNTS, packErrors } from "./run-view.js";
 import { scheduledAnew } from "./schedule.js";
 
-/** Retry interval (ms) for records that cannot be stored, for example because the disk is full. */
+/** Delay (ms) before retrying to store a record, for example after the disk was full. */
 const RECORD_AGAIN_MS = 5_000;
 
 export interface RunsOptions extends RunParts {
@@ -51,10 +51,7 @@ class RunStop extends Error {
 
 /** A run queued or started by this process. */
 interface ActiveRun {
-  /**
-   * The index that the run writes to, and the time of the source's last change when the run started. Null
-   * while queued.
-   */
+  /** The index that the run writes to, and the source's `updated_at` at the start. Null while queued. */
   begun: { readonly index: number; readonly updatedAt: string } | null;
   readonly source: number;
   readonly stop: AbortController;
@@ -80,7 +77,7 @@ const INTERRUPTED: Ending = {
 export class Runs {
   readonly #options: RunsOptions;
   readonly #slots: Slots;
-  /** Keyed by run id. */
+  /** Active runs by run id. */
   readonly #active = new Map<number, ActiveRun>();
   /** The catalog's sources when #follow last looked at them. */
   #followed: CatalogState["owned"]["source"] | null = null;
@@ -91,7 +88,7 @@ export class Runs {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Fails the runs that the end of the last process interrupted, and resumes the queued runs in order. */
+  /** Fails the runs interrupted by the end of the last process, and resumes the queued runs in order. */
   async begin(): Promise<void> {
     const runs = [...this.#options.catalog.state.owned.run.values()].flat().filter(isUnfinished);
     for (const run of runs.sort((a, b) => a.id - b.id)) {
@@ -104,9 +101,9 @@ export class Runs {
   }
 
   /**
-   * Records that a run was interrupted, and queues it again if the schedule started it. The new run is not
-   * repeated, because it may be what killed the server. Returns false if the interruption could not be
-   * recorded.
+   * Records that a run was interrupted. If the schedule had started it, queues a new run, which is not
+   * repeated if it is interrupted again, because it may be what killed the server. Returns false if the
+   * interruption could not be recorded.
    */
   async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
     const recorded = await this.#record(run.id, null, INTERRUPTED, signal);
@@ -115,8 +112,8 @@ export class Runs {
   }
 
   /**
-   * Queues a run of a source. If the source already has an unfinished run, returns that one. The commands of
-   * `also` are committed in the same change. Throws SK-DS-404 if the source has been deleted.
+   * Queues a run of a source. If the source already has an unfinished run, returns that run. The commands
+   * returned by `also` are committed in the same change. Throws SK-DS-404 if the source has been deleted.
    */
   async queue(
     id: number,
@@ -140,7 +137,7 @@ export class Runs {
     return { run: run!, fresh };
   }
 
-  /** The current state of the run. */
+  /** Returns the run with its progress so far. */
   present(run: SyncRun): SyncRun {
     const active = isUnfinished(run) ? this.#active.get(run.id) : undefined;
     if (active === undefined) return run;
@@ -159,7 +156,7 @@ export class Runs {
     return after;
   }
 
-  /** Resolves once no run of the deleted source is active. */
+  /** Resolves once the deleted source has no active run. */
   async ended(source: number): Promise<void> {
     const active = [...this.#active.values()].filter((run) => run.source === source);
     await Promise.all(active.map(({ ended }) => ended));
@@ -194,13 +191,14 @@ export class Runs {
   }
 
   /**
-   * Follows a run from the queue to the record of its end. If the server stops, the next start does the rest.
+   * Follows a run from the queue until its end is recorded. If the server stops, the next start finishes the
+   * job.
    */
   async #attend(id: number, active: ActiveRun, stopped: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([stopped, active.stop.signal]);
     const ending = await this.#slots
       .run(signal, () => this.#run(id, active, signal))
-      // If the run was told to stop, that is the reason for any failure.
+      // If the run was told to stop, any failure is due to that.
       .catch((error: unknown) => this.#endingOf(signal.aborted ? signal.reason : error));
     const { reason } = active.stop.signal as { reason: unknown };
     const why = reason instanceof RunStop ? reason.why : null;
@@ -251,8 +249,8 @@ export class Runs {
   }
 
   /**
-   * Records the end of a run and its consequences. With a signal, retries until the record is stored or the
-   * signal aborts; otherwise tries once. Returns false if nothing was recorded.
+   * Records a run's end and its consequences. With a signal, retries until the record is stored or the signal
+   * aborts; otherwise tries once. Returns false if nothing was recorded.
    */
   async #record(
     id: number,
@@ -277,7 +275,7 @@ export class Runs {
     return true;
   }
 
-  /** Logs and counts the end of a run. */
+  /** Logs and counts a run's end. */
   #tell(id: number): void {
     const { catalog, log, recorder } = this.#options;
     const run = runIn(catalog.state, id);
@@ -301,7 +299,7 @@ export class Runs {
   }
 }
 
-/** The command that ends a run, including the resulting changes to the source and its incidents. */
+/** The command that ends a run, including the changes to its source and incidents. */
 function endCommand(state: CatalogState, id: number, active: ActiveRun | null, ending: Ending): Command {
   const before = runIn(state, id);
   const source = before === undefined ? undefined : presentSource(state, before.source);
@@ -318,7 +316,7 @@ function endCommand(state: CatalogState, id: number, active: ActiveRun | null, e
     error,
     error_code: code,
   };
-  // If the source was changed during the run, what the run learned about it no longer applies.
+  // If the source was changed during the run, the run's findings about it no longer apply.
   const unchanged = active?.begun?.updatedAt === source.updated_at;
   const validators = unchanged ? (outcome?.validators ?? null) : null;
   const commands: Command[] = [putRun(run)];
@@ -365,7 +363,7 @@ function isOver({ status }: SyncRun): SkeinError {
   return new SkeinError("SK-DS-409", `the run is over (${status}), so it cannot be cancelled`);
 }
 
-/** The time at which the source last completed a run; null if it never has. */
+/** When the source last completed a run, or null if it never has. */
 export function lastSuccess(state: CatalogState, source: DataSource): string | null {
   return runsOf(state, source).find(({ status }) => status === "completed")?.finished_at ?? null;
 }

@@ -1,25 +1,25 @@
-// Determines when data sources are due: `hourly` and `daily`, spread over the hour and the day so that the
-// sources of a server do not all start at once, or five cron fields. All times are UTC. The only file that
-// uses node-cron.
+// Determines when data sources are due: `hourly` and `daily`, spread over the hour and the day so that a
+// server's sources do not all start at once, or five cron fields. All times are UTC. The only file that uses
+// node-cron.
 import cron from "node-cron";
 import type { DataSource } from "../../catalog/records/data-source.js";
 
 const HOURS = 24;
 const MINUTES = 60;
 /**
- * Coprime to the number of minutes in an hour and in a day, so that sources created one after the other are
- * spread out.
+ * Coprime to the number of minutes in an hour and in a day, so that sources created in succession are spread
+ * out.
  */
 const SPREAD = 37;
 /**
- * Maximum amount (ms) by which a clock may be set back without repeating runs. If it is set back further, it
+ * Maximum time (ms) by which the clock may be set back without repeating runs. If it is set back further, it
  * is assumed to have been wrong before.
  */
 const CLOCK_BACK_MS_MAX = 48 * 3_600_000;
 
 export const SCHEDULE_TAKES = "manual, hourly, daily or five fields of cron such as 0 */2 * * *";
 
-/** Why the text is not a valid schedule; null if it is one. */
+/** Why the text is not a valid schedule, or null if it is. */
 export function scheduleProblem(schedule: string): string | null {
   if (schedule === "manual" || schedule === "hourly" || schedule === "daily") return null;
   const expected = `must be ${SCHEDULE_TAKES}`;
@@ -31,8 +31,8 @@ export function scheduleProblem(schedule: string): string | null {
 }
 
 /**
- * The next time at which the source is due; null if never. `lastDue` is the due time of the last run: if the
- * clock was set back since, the source is not due again until after `lastDue`.
+ * When the source is due next, or null if never. `lastDue` is the last run's due time. If the clock has been
+ * set back since, the source is not due again until after `lastDue`.
  */
 function nextDue(schedule: string, source: number, lastDue: Date | null): Date | null {
   const nowMs = Date.now();
@@ -46,12 +46,14 @@ function nextDue(schedule: string, source: number, lastDue: Date | null): Date |
   }
 }
 
-/** Resumes a schedule that was changed or paused, and skips all due times in between. */
+/**
+ * Computes the next due time after the schedule was changed, paused or used. Skips all due times in between.
+ */
 export function scheduledAnew(source: DataSource): DataSource {
   return { ...source, next_due: nextDueText(source) };
 }
 
-/** Milliseconds between two due times. Null before the first of them. */
+/** Milliseconds between two due times. Null before the first due time, or if there is none. */
 export function periodMs(source: DataSource): number | null {
   const { schedule, id, last_due, next_due } = source;
   if (next_due === null) return null;
@@ -61,7 +63,10 @@ export function periodMs(source: DataSource): number | null {
   return second.getTime() - first.getTime();
 }
 
-/** Corrects a schedule that was computed while the clock was far ahead. Null if no correction is needed. */
+/**
+ * Corrects a schedule that was computed while the clock was far ahead. Returns null if no correction is
+ * needed.
+ */
 export function scheduledNearer(source: DataSource): DataSource | null {
   const { next_due } = source;
   if (next_due === null || Date.parse(next_due) - Date.now() <= CLOCK_BACK_MS_MAX) return null;
@@ -69,7 +74,7 @@ export function scheduledNearer(source: DataSource): DataSource | null {
   return anew.next_due === next_due ? null : anew;
 }
 
-/** Returns `nextDue` in the form stored in the record. */
+/** `nextDue` in the form stored in the record. */
 function nextDueText({ schedule, id, last_due }: Pick<DataSource, "schedule" | "id" | "last_due">) {
   return nextDue(schedule, id, last_due === null ? null : new Date(last_due))?.toISOString() ?? null;
 }

@@ -1,5 +1,5 @@
-// Data sources between HTTP and catalog: creates, changes and deletes them with single commands, validated
-// against the index when the command runs, and queues them when due. runs.ts does the rest.
+// Data sources between HTTP and the catalog: creates, changes and deletes them with single commands,
+// validated against the index when the command runs, and queues them when due. runs.ts does the rest.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -17,7 +17,7 @@ import { deleteSource, findSource, presentSource, putSource, sourcesOf } from ".
 import { lastSuccess, type Runs } from "./runs.js";
 import { periodMs, scheduledAnew, scheduledNearer } from "./schedule.js";
 
-/** Interval (ms) between two checks for due sources. */
+/** Interval (ms) at which to look for due sources. */
 const LOOK_EVERY_MS = 1_000;
 const REST_MS = 60_000;
 const OVERDUE_PERIODS = 3;
@@ -40,9 +40,9 @@ export interface SourcesOptions {
 
 export class Sources {
   readonly #options: SourcesOptions;
-  /** End of the pause after a refusal, on the monotonic clock. */
+  /** When the pause after a refusal ends, on the monotonic clock. */
   #restsUntilMs = 0;
-  /** Time of the last check, on the wall clock. */
+  /** When due sources were last looked for, on the wall clock. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SourcesOptions) {
@@ -50,8 +50,8 @@ export class Sources {
   }
 
   /**
-   * Queues one run for each source that was due while the server was down, and from then on every source that
-   * is due.
+   * Queues one run for each source that became due while the server was down, and from now on each source
+   * that becomes due.
    */
   async begin(): Promise<void> {
     await this.#queueDue("start");
@@ -59,7 +59,7 @@ export class Sources {
     this.#options.jobs.every(LOOK_EVERY_MS, job, () => this.#queueDue("schedule"));
   }
 
-  /** Throws SK-DS-400, SK-IX-404. */
+  /** Creates a data source. Throws SK-DS-400, SK-IX-404. */
   async create(index: IndexRecord, body: unknown): Promise<DataSource> {
     const { catalog, settings, limits } = this.#options;
     const draft = readSource(body, null, settings, limits);
@@ -92,7 +92,7 @@ export class Sources {
     return made!;
   }
 
-  /** Throws SK-DS-400, SK-DS-404. */
+  /** Changes a data source. Throws SK-DS-400, SK-DS-404. */
   async change(index: IndexRecord, id: string, body: unknown): Promise<DataSource> {
     const { catalog, settings, limits } = this.#options;
     let changed: DataSource | undefined;
@@ -100,7 +100,7 @@ export class Sources {
       const source = findSource(state, index, id);
       const draft = readSource(body, source, settings, limits);
       const credentials = this.#sealed(source.id, draft, source);
-      // A new URL may contain new credentials, because many feeds have their key in the URL.
+      // A new URL may contain new credentials, because many feeds have a key in their URL.
       const refused = credentials === source.credentials && draft.url === source.url;
       const suspended = source.suspended && refused;
       const updated_at = new Date().toISOString();
@@ -112,9 +112,7 @@ export class Sources {
     return changed!;
   }
 
-  /**
-   * Deletes the source with its runs and incidents. The documents that it imported stay. Throws SK-DS-404.
-   */
+  /** Deletes the source with its runs and incidents. Its imported documents stay. Throws SK-DS-404. */
   async remove(index: IndexRecord, id: string): Promise<number> {
     const { catalog, runs } = this.#options;
     let removed = 0;
@@ -127,7 +125,7 @@ export class Sources {
     return removed;
   }
 
-  /** Returns at most `count` sources that have not completed a run for three periods of their schedule. */
+  /** Returns at most `count` sources that have not completed a run for three of their schedule's periods. */
   overdue(count: number): OverdueSource[] {
     const { state } = this.#options.catalog;
     const nowMs = Date.now();
@@ -198,7 +196,7 @@ function allSources(state: CatalogState): DataSource[] {
   return [...state.owned.source.values()].flat();
 }
 
-/** True if the source's schedule starts no runs. */
+/** True if the schedule does not start runs for this source. */
 function isResting({ enabled, suspended }: DataSource): boolean {
   return !enabled || suspended;
 }
