@@ -61,8 +61,8 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
 }
 
 /**
- * Settings may name any public model server. A "sealed" key is readable here, so a test can see which tenant
- * and server it is for.
+ * Allows settings to name any public model server. A "sealed" key is readable, so that a test can see which
+ * key and server it is for.
  */
 export const SERVERS: ModelServers = {
   addresses: { allowPrivate: false, allowHosts: [] },
@@ -71,7 +71,7 @@ export const SERVERS: ModelServers = {
 
 export const view = new IndexView(makeRecord());
 
-/** Lower-cased runs of letters and digits; a stand-in for the engine's analyser. */
+/** Stands in for the engine's analyser: its terms are runs of letters and digits in lower case. */
 export const analyser: TextAnalyser = {
   analysis: "runs of letters and digits",
   tokens: (text) =>
@@ -87,7 +87,7 @@ export const analyser: TextAnalyser = {
   hash: (id) => [...id].reduce((hash, c) => (hash * 31n + BigInt(c.codePointAt(0) ?? 0)) % 2n ** 64n, 7n),
 };
 
-/** The index as a query sees it. */
+/** Returns the index as a query sees it. */
 export function queried(record: IndexRecord, contents: Partial<IndexContents> = {}): QueriedIndex {
   const indexes = new QueriedIndexes(
     () => analyser,

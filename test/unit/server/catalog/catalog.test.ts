@@ -1,4 +1,4 @@
-// The catalog: commands and their effects, persistence across a restart, errors from damaged records.
+// The catalog: commands and their effects, persistence across a restart, errors caused by damaged records.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

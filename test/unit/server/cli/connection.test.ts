@@ -1,4 +1,4 @@
-// Which key is sent, and the errors reported for failed requests.
+// Which key the command line sends, and which errors it reports for failed requests.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
@@ -64,7 +64,7 @@ test("https to a server that speaks http, and the other way round, is said in pl
   expect(await errorFrom(plain, "https")).toMatch(
     /^the server at 127\.0\.0\.1:\d+ speaks HTTP, not HTTPS; use http:\/\/127\.0\.0\.1:\d+$/,
   );
-  // Without a certificate the server rejects every handshake with an alert, which only TLS has.
+  // Without a certificate the server rejects every handshake with an alert, which exists only in TLS.
   expect(await errorFrom(tls.createServer({}), "http")).toMatch(
     /^the server at 127\.0\.0\.1:\d+ speaks HTTPS, not HTTP; use https:\/\/127\.0\.0\.1:\d+$/,
   );

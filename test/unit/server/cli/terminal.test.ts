@@ -34,7 +34,10 @@ describe("tables", () => {
   });
 });
 
-/** The score of a match of all words, without typos, exactly as written, plus one point of relevance. */
+/**
+ * Scores: a match of all words, without typos and exactly as written (`EXACT_MATCH`), and one point of
+ * relevance (`POINT`).
+ */
 const EXACT_MATCH = 2 ** 51 + 15 * 2 ** 47 + 2 ** 46;
 const POINT = 2 ** 24;
 

@@ -5,7 +5,7 @@ import { FIXED_LIMITS, REQUEST_LIMITS, SERVER_LIMITS } from "../../../../server/
 
 const UNITS: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** "64 MiB" or "10,000" as a number. */
+/** Converts "64 MiB" or "10,000" to a number; "none" is infinity. */
 function numberOf(shown: string): number {
   if (shown === "none") return Number.POSITIVE_INFINITY;
   const [digits = "", unit] = shown.split(" ");

@@ -30,7 +30,7 @@ test.skipIf(!existsSync(FULL))("drops and counts what a full disk does not take"
   let dropped = 0;
   const log = createLogger("info", () => dropped++, descriptor);
   for (let i = 0; i < 3; i++) log.info({ i }, "a line");
-  await new Promise(setImmediate); // an unhandled error would surface now
+  await new Promise(setImmediate); // lets any unhandled error surface
   closeSync(descriptor);
   expect(dropped).toBe(3);
 });

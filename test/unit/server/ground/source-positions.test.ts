@@ -1,4 +1,4 @@
-// Stack traces of built programs name the source files.
+// Built programs' stack traces name the source files.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,13 +7,13 @@ import { builtFile } from "../../../../engine-wasm/host/runtime/built-files.js";
 import { SourcePositions } from "../../../../server/ground/source-positions.js";
 import { ROOT } from "../../../tidy/tree.js";
 
-/** Line and column of a text in a file, both from 1. */
+/** Returns the line and column of a text in a file, both counted from 1. */
 function positionOf(text: string, file: string): [line: number, column: number] {
   const before = readFileSync(file, "utf8").split(text)[0]!.split("\n");
   return [before.length, before.at(-1)!.length + 1];
 }
 
-/** Path of the chunk, shared by several programs, that contains the module's code. */
+/** Returns the path of the chunk that contains the module's code and that several programs share. */
 function sharedPart(module: string): string {
   const name = /from "([^"]+errors[^"]*\.js)"/.exec(readFileSync(module, "utf8"))![1]!;
   return resolve(dirname(module), name);

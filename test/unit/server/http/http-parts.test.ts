@@ -1,5 +1,4 @@
-// The parts of the HTTP layer that need no socket: JSON bodies, the body queue, the router, the OpenAPI
-// document.
+// The HTTP parts that need no socket: JSON bodies, the body queue, the router, the OpenAPI document.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SharedAmount } from "../../../../server/fleet/threads/shared-amount.js";
@@ -112,7 +111,7 @@ describe("the body queue", () => {
     body.end();
     const whole = await collected;
     expect(Buffer.compare(whole, Buffer.concat(pieces))).toBe(0);
-    body.fail(new Error("the client is gone")); // while the route is still reading
+    body.fail(new Error("the client is gone")); // the route is still reading
     expect(whole.byteLength).toBe(3 * MIB.length);
     body.close();
     expect(whole.byteLength).toBe(0);

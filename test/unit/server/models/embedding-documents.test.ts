@@ -1,5 +1,5 @@
-// Document vectors from an endpoint: batches, what is retried and when, when documents are given up, and what
-// is refused.
+// Document vectors from an endpoint: batches, what is retried and when, when the endpoint gives up on
+// documents, and what is refused.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddingEndpoint } from "../../../../server/models/embedding-endpoint.js";
 import { EndpointError } from "../../../../server/models/model-server.js";
@@ -244,7 +244,7 @@ describe("an answer that is none", () => {
 describe("a text that the server refuses", () => {
   const REFUSED = { status: 400 };
   const inputs = (): (readonly string[])[] => server.requests.map(({ body }) => body.input);
-  /** Returns `answer` for a request if `what` is true for any of its texts. */
+  /** Returns a function that gives `answer` for a request if `what` is true for any of its texts. */
   const to = (what: (text: string) => boolean, answer: EmbeddingAnswer) => (texts: readonly string[]) =>
     texts.some(what) ? answer : null;
 
@@ -311,7 +311,7 @@ describe("a text that the server refuses", () => {
 
   test("by a server that begins to refuse everything is not refused", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
-    // The server rejects the batch and its second half. It accepts the harmless text only the first time.
+    // The server rejects the batch and its second half. It accepts the harmless text only once.
     server.script(REFUSED, {}, {}, REFUSED, REFUSED);
     expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 400 });
     expect(inputs()).toEqual([["a", "b"], ["test"], ["a"], ["b"], ["test"]]);

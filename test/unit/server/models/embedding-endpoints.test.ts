@@ -40,7 +40,7 @@ function open(addresses = ADDRESSES): EmbeddingEndpoints {
   return new EmbeddingEndpoints({ catalog, secrets, addresses, limits, recorder: new Recorder() });
 }
 
-/** Creates or changes an index in the catalog. */
+/** Creates an index in the catalog or changes it. */
 async function put(uid: number, embedder: object, tenant = 1): Promise<void> {
   const servers = modelServers(new Secrets(directory), ADDRESSES, tenant);
   await catalog.change(({ indexes }) => {

@@ -146,7 +146,7 @@ describe("a server that is too slow", () => {
     await clock.pause(1_000);
     expect(await endpoint.embedQuery("tried")).toBeNull();
     await clock.pause(2_000);
-    // Four requests are in progress, so there is no room for a query's retry.
+    // Four requests are in progress, which leaves no room for a query to try again.
     expect(await atOnce(endpoint.embedQuery("text 4"))).toBeNull();
     await until(() => server.requests.length >= 4);
     held.open();
@@ -188,7 +188,7 @@ describe("a server that fails", () => {
     for (let i = 0; i < 6; i++) expect(await endpoint.embedQuery(`text ${i}`)).toBeNull();
     expect([server.requests.length, endpoint.state.status]).toEqual([3, "down"]);
     await clock.pause(1_000);
-    // Only one of these concurrent queries is let through.
+    // Only one of these three concurrent queries reaches the server.
     const tried = await Promise.all(["a", "b", "c"].map((text) => endpoint.embedQuery(text)));
     expect([tried, server.requests.length]).toEqual([[null, null, null], 4]);
     await clock.pause(1_999);

@@ -1,4 +1,4 @@
-// The wire formats of embedding servers: request bodies, and accepted answers.
+// Embedding servers' wire formats: request bodies and accepted answers.
 import { expect, test } from "vitest";
 import { EMBEDDING_WIRES } from "../../../../server/models/embedding-wires.js";
 

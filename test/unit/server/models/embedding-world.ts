@@ -47,7 +47,7 @@ export function endpointAt(
   return { endpoint, recorder };
 }
 
-/** Returns the error with which a promise is rejected. */
+/** Returns the error that rejects the promise. Throws if the promise resolves. */
 export function failureOf(work: Promise<unknown>): Promise<Error> {
   return work.then(
     () => {

@@ -59,7 +59,7 @@ describe("a request", () => {
     server.closeIdle();
     await client.post(BODY, NEVER);
     server.script({ reset: true });
-    await client.post(BODY, NEVER); // a broken idle connection says nothing about the server
+    await client.post(BODY, NEVER); // a broken idle connection does not count as a failure
     expect(server.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 3]);
     client.close();
   });
@@ -169,7 +169,10 @@ describe("an answer", () => {
 describe("the guard", () => {
   const NOBODY = { allowPrivate: false, allowHosts: [] };
 
-  /** Resolves every name to the addresses in `answers`, and routes 93.184.216.34 to the server. */
+  /**
+   * Resolves every name to the next addresses in `answers`, repeating the last ones, and routes 93.184.216.34
+   * to the server.
+   */
   function network(...answers: string[][]): Network & { readonly connected: Endpoint[] } {
     const connected: Endpoint[] = [];
     return {

@@ -1,4 +1,4 @@
-// The cache of query vectors: limited in bytes, with separate entries per endpoint.
+// The query vector cache: a byte limit, and separate entries for each endpoint.
 import { expect, test } from "vitest";
 import { CacheMeter } from "../../../../server/ground/metrics/recorder.js";
 import { VectorCache } from "../../../../server/models/vector-cache.js";
@@ -9,7 +9,7 @@ test("the least recently used vectors go first", () => {
   const cache = new VectorCache(4 * 2_300, new CacheMeter()).part();
   for (const [i, text] of ["a", "b", "c", "d"].entries()) cache.put(text, vector(i));
   expect(cache.get("a")).toEqual(vector(0));
-  cache.put("b", vector(9)); // replaces the first vector of "b"
+  cache.put("b", vector(9)); // replaces the first vector for "b"
   cache.put("e", vector(4));
   expect(["a", "b", "c", "d", "e"].map((text) => cache.get(text)?.[0])).toEqual([0, 9, undefined, 3, 4]);
 });

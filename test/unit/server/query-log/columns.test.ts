@@ -1,4 +1,4 @@
-// Columns of numbers and texts round-trip, and a truncated column gives an error rather than wrong values.
+// Number and text columns round-trip; a truncated column gives an error rather than wrong values.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ColumnReader, ColumnWriter } from "../../../../server/query-log/rows/columns.js";

@@ -1,5 +1,5 @@
-// For which rows a shard sends the documents along: with one shard a whole page, with several about the
-// shard's share of it.
+// For which rows a shard sends the documents along: a whole page with one shard, about the shard's share of
+// it with several.
 import { expect, it } from "vitest";
 import { likelyRows } from "../../../../server/fleet/reads/likely-rows.js";
 

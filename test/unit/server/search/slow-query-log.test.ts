@@ -1,4 +1,4 @@
-// The slow-query log: what counts as slow, the contents of a line, and that it never floods.
+// The slow-query log: what counts as slow, what a line contains, and that it never floods.
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

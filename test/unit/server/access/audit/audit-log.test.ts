@@ -1,4 +1,4 @@
-// The files of the audit log: order, pages, filters, torn lines, rotation, and a disk that rejects writes.
+// The audit log's files: order, pages, filters, torn lines, rotation, and a disk that rejects writes.
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -121,7 +121,7 @@ test("a file without a line end is no entry, however long it is", async () => {
 });
 
 describe("rotation", () => {
-  /** A size limit so small that each file contains one line. */
+  /** The size limit is so small that each file contains one line. */
   const LIMITS = { auditFileBytesMax: 1, auditFilesMax: 4 };
   const contents = () =>
     readdirSync(directory)

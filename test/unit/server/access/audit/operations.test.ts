@@ -1,4 +1,4 @@
-// The table of audited operations against the route table, and the audit line of an answered request.
+// The audited operations compared with the route table, and the audit line for an answered request.
 import { expect, test } from "vitest";
 import { entryOf, OPERATIONS } from "../../../../../server/access/audit/operations.js";
 import { ROUTES } from "../../../../../server/http/routes/table.js";
@@ -17,7 +17,7 @@ test("each action has one operation, and each target is in the path or in the an
     ({ operation, target }) =>
       !ROUTES.find((route) => route.operation === operation)!.path.includes(`{${target}}`),
   );
-  // The end-to-end test checks the responses to these operations.
+  // The end-to-end test checks these operations' responses.
   expect(answered.map(({ operation }) => operation).sort()).toEqual([
     "copySettings",
     "createDataSource",

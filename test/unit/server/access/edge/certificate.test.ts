@@ -1,4 +1,4 @@
-// The pair of certificate and key: what is refused, and with which error message.
+// Certificate and key: which pairs are refused, and with which error message.
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

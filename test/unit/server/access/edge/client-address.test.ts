@@ -1,4 +1,4 @@
-// The client's address behind proxies, and which addresses count as one client.
+// The client's address behind proxies, and which addresses count as a single client.
 import { describe, expect, test } from "vitest";
 import {
   clientNetwork,
@@ -18,13 +18,13 @@ describe("the client's address", () => {
     [false, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
     [0, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
     [[], "203.0.113.9", "1.1.1.1", "203.0.113.9"],
-    // A number of trusted proxies: the client is that many entries from the end.
+    // n trusted proxies: the client is the nth entry from the end.
     [true, "127.0.0.1", "1.1.1.1, 2.2.2.2", "2.2.2.2"],
     [1, "127.0.0.1", "1.1.1.1, 2.2.2.2", "2.2.2.2"],
     [2, "127.0.0.1", "6.6.6.6, 1.1.1.1, 2.2.2.2", "1.1.1.1"],
     [2, "127.0.0.1", "2.2.2.2", "2.2.2.2"],
     [3, "127.0.0.1", "", "127.0.0.1"],
-    // Known proxies: the first entry from the end that is not one of them.
+    // Known proxies: the client is the last entry that is not a known proxy.
     [NETS, "10.1.2.3", "6.6.6.6, 1.1.1.1", "1.1.1.1"],
     [NETS, "10.1.2.3", "6.6.6.6, 1.1.1.1, 192.0.2.1, 10.9.9.9", "1.1.1.1"],
     [NETS, "10.1.2.3", "10.5.5.5, 192.0.2.1", "10.5.5.5"],

@@ -1,4 +1,4 @@
-// Which cross-origin headers a reply has.
+// Which cross-origin headers a reply contains.
 import { expect, test } from "vitest";
 import { corsHeaders } from "../../../../../server/access/edge/cors.js";
 

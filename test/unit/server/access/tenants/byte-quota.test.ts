@@ -1,5 +1,5 @@
-// Byte quotas of plans: measured bytes plus bytes accepted since the measurement, which writes wait for a
-// measurement, and the order in which they start.
+// Byte quotas in plans: measured bytes plus the bytes accepted since the measurement, which writes wait for a
+// measurement, and the order in which waiting writes start.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteQuotas, type TakenBytes } from "../../../../../server/access/tenants/byte-quota.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -10,10 +10,10 @@ const NOTHING = { diskBytes: 0, memoryBytes: 0 };
 
 let nowMs: number;
 let limits: { diskBytes: number | null; memoryBytes: number | null };
-/** Bytes used by the indexes, and the number of measurements. */
+/** Bytes that the indexes use (`taken`), and the number of measurements (`measured`). */
 let taken: TakenBytes[];
 let measured: number;
-/** Releases held measurements. */
+/** Lets measurements that `hold` has delayed complete. */
 let release: (() => void) | null;
 let held: Promise<void>;
 let quotas: ByteQuotas;
@@ -46,7 +46,7 @@ function hold(): void {
 
 const answered = async (): Promise<void> => undefined;
 
-/** Resolves with the error of the refusal, or null once the write is answered. */
+/** Resolves with the refusal, or with null once the write is answered. */
 function write(bytes: number, work: () => Promise<void> = answered, tenant = TENANT): Promise<string | null> {
   return quotas.run(tenant, bytes, async (refused) => {
     if (refused === null) await work();
@@ -54,7 +54,7 @@ function write(bytes: number, work: () => Promise<void> = answered, tenant = TEN
   });
 }
 
-/** A write that stays in progress until `end` is called. */
+/** Starts a write that stays in progress until `end` is called. */
 function longWrite(bytes: number): { answer: Promise<string | null>; end: () => void } {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {
@@ -145,7 +145,7 @@ describe("a measurement", () => {
     const writes = [90, 1, 20, 2].map((bytes, i) =>
       write(bytes, async () => {
         order.push(i);
-        await ended; // no measurement includes it yet
+        await ended; // so no measurement includes the write yet
       }),
     );
     expect(order).toEqual([]);

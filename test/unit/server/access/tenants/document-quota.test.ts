@@ -1,8 +1,8 @@
-// A tenant's writes under a quota: concurrent as long as all of them fit, otherwise one after the other.
+// A tenant's writes under a quota: concurrent if all of them fit, otherwise one after another.
 import { expect, test } from "vitest";
 import { DocumentQuotas } from "../../../../../server/access/tenants/document-quota.js";
 
-/** A write in progress: `end` lets it add its documents. */
+/** A pending write. `end` resolves `ended`. */
 function heldBack(): { ended: Promise<void>; end: () => void } {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Keys and permissions: values, scopes, patterns, expiry, delegation of rights, the end of a month.
+// Keys and permissions: values, scopes, patterns, expiry, delegating rights, the end of a month.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -275,7 +275,7 @@ test("the admin key is made once, kept for the owner only, and not written when 
   expect(statSync(made.createdIn!).mode & 0o777).toBe(0o600);
   expect(findAdminKey(directory, null)).toEqual({ value: made.value, createdIn: null });
   expect(findAdminKey(directory, "configured-key")).toEqual({ value: "configured-key", createdIn: null });
-  writeFileSync(made.createdIn!, Buffer.alloc(40)); // as a power failure may leave the file
+  writeFileSync(made.createdIn!, Buffer.alloc(40)); // a power failure may leave the file like this
   expect(() => findAdminKey(directory, null)).toThrow(/admin\.key holds no key; remove it/);
   rmSync(directory, { recursive: true });
 });

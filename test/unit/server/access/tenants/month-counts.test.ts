@@ -1,4 +1,4 @@
-// Monthly plan limits counted by several threads: plans, months, the end of a thread, and stored counts.
+// Monthly plan limits counted by several threads: plans, months, a thread's end, and stored counts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const JUNE = new Date("2030-06-15T12:00:00Z");
 const JULY = new Date("2030-07-01T00:00:00Z");
 const planOf = (searches: number | null) => ({ ...DEFAULT_PLAN, searches_per_month: searches });
 
-/** One view per thread. */
+/** Returns one view per thread. */
 function countsOf(threads: number): [MonthCounts, ...MonthCounts[]] {
   const tables = MonthCounts.tables(threads);
   const all = Array.from({ length: threads }, (_, thread) => new MonthCounts(tables, thread));
@@ -53,7 +53,7 @@ describe("a month's plan", () => {
     a.end("searches", late, true);
     b.end("searches", july, true);
     expect([usedOf(a, 1), usedOf(a, 1, JULY)]).toEqual([1, 1]);
-    const august = new Date("2030-08-01T00:00:00Z"); // replaces June
+    const august = new Date("2030-08-01T00:00:00Z"); // August replaces June
     const older = a.begin("searches", 2, planOf(null), JUNE);
     b.end("searches", b.begin("searches", 2, planOf(null), august), true);
     a.end("searches", older, false);
@@ -159,7 +159,7 @@ describe("several threads", () => {
     expect(usedOf(owner, 0)).toBe(sum);
     for (let thread = 0; thread < 4; thread++) owner.forget(thread);
     expect(usedOf(owner, 0)).toBe(sum);
-    const left = planOf(sum + 1); // no request is in progress now
+    const left = planOf(sum + 1); // now no request is in progress
     owner.begin("searches", 0, left, JUNE);
     expect(() => owner.begin("searches", 0, left, JUNE)).toThrow("used up");
   });
@@ -187,7 +187,7 @@ test("a thread that is ended anywhere leaves exactly what it has counted", async
     await worker.terminate();
     owner.forget(1);
     const used = usedOf(owner, 1);
-    expect([0, 1]).toContain(used - done[0]!); // the thread may have ended before it could report
+    expect([0, 1]).toContain(used - done[0]!); // the thread may have ended before it could update `done`
     if (used > 0) expect(owner.takeChanged()).toEqual([1]);
     done[0] = used;
     owner.end("searches", owner.begin("searches", 1, planOf(used + 1), JUNE), false);
@@ -206,7 +206,7 @@ test("counts are kept in the catalog and gone on from", async () => {
   const other = new MonthCounts(tables, 1);
   const usage = new Usage(catalog, jobs, new MonthCounts(tables, 0));
   for (const id of [1, 1, 2]) other.end("searches", other.begin("searches", id, DEFAULT_PLAN, now), true);
-  other.begin("searches", 1, DEFAULT_PLAN, now); // in progress
+  other.begin("searches", 1, DEFAULT_PLAN, now); // stays in progress
   other.end("coach", other.begin("coach", 1, DEFAULT_PLAN, now), true);
   await usage.store();
   const month = now.toISOString().slice(0, 7);

@@ -1,5 +1,4 @@
-// Search tokens: only the content signed by a key is read, and the programs in docs/api.md create valid
-// tokens.
+// Search tokens: only content signed by a key is read, and the programs in docs/api.md create valid tokens.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -26,7 +25,7 @@ test("every change of a character is noticed", () => {
       const other = token.slice(0, at) + text + token.slice(at + 1);
       const sent = sentToken(other);
       if (sent === null || !isSignedBy(sent, hashKey(KEY))) return;
-      // Base64 has unused bits at its end, so a signature can be written in several ways. The signed content
+      // Base64 text ends in unused bits, so a signature can be written in several ways. The signed content
       // has only one form.
       expect(sent.signed).toBe(sentToken(token)!.signed);
     }),

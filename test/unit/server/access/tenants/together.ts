@@ -18,8 +18,7 @@ import(module).then((built) => {
 `;
 
 /**
- * Resolves with the result of `source` in each thread. `source` is the body of a function of (built, given,
- * thread).
+ * Resolves with each thread's result of `source`, which is the body of a function of (built, given, thread).
  */
 export async function inThreads<T>(
   threads: number,

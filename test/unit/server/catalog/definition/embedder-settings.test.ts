@@ -1,4 +1,4 @@
-// The settings of semantic search: accepted values, and the handling of an endpoint's key.
+// Semantic search settings: accepted values, and how an endpoint's key is handled.
 import { describe, expect, test } from "vitest";
 import { copyCommand } from "../../../../../server/catalog/copy-swap.js";
 import {
@@ -95,7 +95,7 @@ describe("the embedder", () => {
     const embedder = { ...ENDPOINT, url: "http://127.0.0.1:11434/v1" };
     const record = readChangedSettings(makeRecord(), { embedder }, DEFAULT_LIMITS, servers);
     expect(record.settings.embedder.url).toBe(embedder.url);
-    // A server that the operator no longer allows does not prevent other changes.
+    // Other settings can still be changed after the operator has stopped allowing the server.
     expect(change({ num_typos: 1 }, record).settings.embedder.url).toBe(embedder.url);
   });
 

@@ -1,4 +1,4 @@
-// The table of embedder sources: how shards see them, and their names in error messages.
+// The embedder sources: how shards see them, and their names in error messages.
 import { expect, test } from "vitest";
 import {
   type EmbedderSource,

@@ -1,4 +1,4 @@
-// The reader of synonym groups: the group read from a body, and what a change leaves untouched.
+// The synonym group reader: which group a body gives, and what a change leaves untouched.
 import { expect, test } from "vitest";
 import { readSynonyms } from "../../../../../server/catalog/records/synonym.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";

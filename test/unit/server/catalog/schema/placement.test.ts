@@ -1,5 +1,5 @@
-// Placement of documents: in the index's home shard while the index is small. From some generation on, the
-// index is in all shards, and each document's id determines its shard.
+// Document placement. A small index is in its home shard. From some generation on, the index is in all
+// shards, and each document's id determines its shard.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

@@ -1,10 +1,10 @@
-// Short texts are analysed once per analysis settings.
+// Short texts are analysed only once for each set of analysis settings.
 import { expect, it } from "vitest";
 import { RecentTokens } from "../../../../../server/catalog/schema/recent-tokens.js";
 import type { TextAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";
 import { analyser } from "../../record.js";
 
-/** An analyser that records its calls and prefixes each term with its name. */
+/** An analyser that records the texts it analyses and prefixes each term with its own name. */
 function noting(analysis: string, asked: string[]): TextAnalyser {
   const tokens = (text: string) => {
     asked.push(text);

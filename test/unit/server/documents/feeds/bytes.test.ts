@@ -1,5 +1,5 @@
-// From compressed bytes in any encoding to text: detects the format, distinguishes damaged from truncated
-// input, and stops endless input.
+// Converting compressed bytes in any encoding to text: detects the format, distinguishes damaged from
+// truncated input, and stops endless input.
 
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// JSON feeds: the location of the items, numbers that do not fit into a double, and errors that affect an
-// item, a line or the whole feed.
+// JSON feeds: where the items are, numbers that do not fit into a double, and errors that affect an item, a
+// line or the whole feed.
 
 import { describe, expect, test } from "vitest";
 import { jsonItems } from "../../../../../server/documents/feeds/json-items.js";

@@ -18,7 +18,7 @@ export async function read(
   return all(readFeed(feed, { format, ...usual, ...options }));
 }
 
-/** The values of the items; for a failed item, its problem. */
+/** Returns each item's value, or its problem if it failed. */
 export async function values(format: FeedFormat, bytes: Uint8Array | string, settings: Settings = {}) {
   return valuesOf(await read(format, bytes, settings));
 }
@@ -27,7 +27,7 @@ export function valuesOf(items: readonly FeedItem[]): unknown[] {
   return items.map(({ value, problem }) => (value === null ? problem : plain(value)));
 }
 
-/** Returns the code and message of a reader's error, and the items read before it. */
+/** Returns a reader's error code and message (null if it succeeds), and the items read before the error. */
 export async function refusal(groups: AsyncIterable<readonly FeedItem[]>) {
   const items: FeedItem[] = [];
   try {
@@ -63,7 +63,7 @@ export async function* cutText(text: string, sizes: readonly number[]): AsyncGen
   }
 }
 
-/** Returns the same value with ordinary prototypes; a member named __proto__ remains a member. */
+/** Copies a value with ordinary prototypes; a member named __proto__ stays a member. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// Feeds written by real shops and programs: the number of items in each, and some values that are hard to get
+// Feeds written by real shops and programs: each feed's item count, and some values that are hard to get
 // right. Needs the data folder.
 
 import { readFileSync } from "node:fs";

@@ -12,7 +12,7 @@ import { all, cut, valuesOf } from "./read.js";
 
 const RUNS = { numRuns: effort(150, 3000) };
 
-/** Text without control characters and lone surrogates, which XML cannot represent. */
+/** Text without control characters or lone surrogates, which XML cannot represent. */
 const text = fc
   .string({ unit: fc.constantFrom(..."ab<>&\"';,|\t ]>-!?/=#äß€😀中\ufffd") })
   .map((value) => value.trim());
@@ -39,7 +39,7 @@ async function sent(
   return valuesOf(await all(readFeed({ chunks, contentType: null }, options)));
 }
 
-/** Rounds integers beyond 2^53 as JSON.parse does. */
+/** Rounds integers beyond 2^53 the way JSON.parse does. */
 function doubles(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(doubles);

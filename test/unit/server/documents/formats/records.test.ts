@@ -1,4 +1,4 @@
-// Splitting inputs into documents: the same records regardless of chunk boundaries, with none lost.
+// Splitting inputs into documents: chunk boundaries do not affect the records, and none is lost.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

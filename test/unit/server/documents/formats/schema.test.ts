@@ -150,7 +150,7 @@ describe("CSV", () => {
   test("a header that repeats a name and a quote that never ends are one clear sentence", async () => {
     await expect(readCsv(once("a,a\n1,2"), null)).rejects.toThrow('names the column "a" twice');
     const read = async () => {
-      // It depends on Node whether the header row is emitted first.
+      // Whether the header row is emitted first depends on Node.
       const { rows } = await readCsv(once('a,b\n1,"2\n'), null);
       for await (const _group of rows);
     };

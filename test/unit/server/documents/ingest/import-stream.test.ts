@@ -1,4 +1,4 @@
-// Imports on the HTTP thread: other requests are served in between, whatever the lines contain.
+// Imports on the HTTP thread: whatever the lines contain, other requests are served in between.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// Feeds over real shards while other clients write and delete. After a feed was read completely, the index
-// keeps the documents in the feed, those that the feed marked, and those that other clients have written
-// since the run began; the rest are deleted.
+// Feeds over real shards while other clients write and delete. Once a feed has been read completely, the
+// index keeps the documents in the feed, those that the feed marked, and those that other clients have
+// written since the run began; the rest are deleted.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,8 +28,8 @@ import { makeRecord } from "../../record.js";
 const IDS = Array.from({ length: 8 }, (_, i) => `d${i}`);
 
 /**
- * An item of a feed: a document, one that the engine refuses, one that is too large, or one that failed
- * earlier.
+ * A feed item: a document, one that the engine refuses, one that is too large, or one that failed earlier
+ * (`mark`).
  */
 type Item = { id: string; kind: "document" | "refused" | "large" | "mark"; stock: number; spaced: boolean };
 
@@ -70,7 +70,7 @@ function synced({ id, kind, stock, spaced }: Item): SyncedDocument {
   };
 }
 
-/** The naive model: stored documents by id, writes since the run began, and the feed's items. */
+/** The naive model: stored documents by id, ids written since the run began, and ids in the feed. */
 class Model {
   readonly stored = new Map<string, number>();
   written = new Set<string>();
@@ -81,7 +81,7 @@ class Model {
     this.written.add(id);
   }
 
-  /** Returns the positions of refused items, and the number of unchanged ones. */
+  /** Returns the refused items' positions, and the number of unchanged items. */
   sync(items: readonly Item[]): { refused: number[]; unchanged: number } {
     const refused: number[] = [];
     let unchanged = 0;
@@ -114,7 +114,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
   let fleet: Fleet;
   let ingest: Ingest;
   let uid = 0;
-  /** The plan's limit; null: unlimited. */
+  /** The plan's byte limit; null if unlimited. */
   let bytesMax: number | null = null;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Conversion of a feed's values to each field type, for each row of the table in docs/feeds.md. No text takes
+// Converting a feed's values to each field type, for each row of the table in docs/feeds.md. No text takes
 // long.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,8 @@ import type { FieldType } from "../../../../../server/ground/field-types.js";
 import { effort } from "../../../../effort.js";
 
 /**
- * Returns the converted value and its currency; "-" for an absent field, "!" for a value that does not fit.
+ * Returns the converted value, with its currency if it has one; "-" for an absent field, "!" for a value that
+ * does not fit.
  */
 function became(value: unknown, type: FieldType): unknown {
   const coerced = coerce(value, type);
@@ -135,7 +136,7 @@ describe("a number", () => {
     fc.assert(
       fc.property(cents, fc.constantFrom(...styles.flat()), fc.boolean(), (amount, style, isBehind) => {
         const { format, currency } = style;
-        // For Swedish, Intl writes the mathematical minus sign.
+        // In Swedish, Intl writes the mathematical minus sign.
         const written = format.format(amount / 100).replace("−", "-");
         const text = isBehind ? `${written} ${currency}` : `${currency} ${written}`;
         expect(became(text, "float")).toEqual([amount / 100, currency]);
@@ -213,7 +214,7 @@ test("a value that does not fit is told with its beginning", () => {
   expect(problem.length).toBeLessThan(150);
 });
 
-// With a quadratic pattern each of these would take many minutes, so this test would not end.
+// A quadratic pattern would take many minutes for each of these, so this test would not end.
 test("texts of a megabyte are read in linear time", () => {
   const long = 1_000_000;
   const texts = [

@@ -1,4 +1,4 @@
-// Items as documents: names, paths, ids, errors in an item. coerce.test.ts tests single values.
+// Mapping items to documents: names, paths, ids, errors in an item. coerce.test.ts tests single values.
 import { describe, expect, test } from "vitest";
 import type { FeedObject } from "../../../../../server/documents/feeds/feed-item.js";
 import { type FeedMapping, itemMapper } from "../../../../../server/documents/mapping/map-item.js";
@@ -15,7 +15,7 @@ const FIELDS = [
 const mapped = (value: FeedObject, mapping: Partial<FeedMapping> = {}) =>
   itemMapper({ ...NONE, ...mapping })({ at: 7, value });
 
-/** The document made from an item, parsed. */
+/** Maps an item and returns the parsed document. Expects no errors. */
 function documentOf(value: FeedObject, mapping: Partial<FeedMapping> = {}): unknown {
   const { document, errors } = mapped(value, mapping);
   expect(errors).toEqual([]);

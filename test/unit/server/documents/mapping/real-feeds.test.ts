@@ -1,4 +1,4 @@
-// Real feeds: an index accepts the schema suggested for each of them, and no item fails with it.
+// Real feeds: an index accepts the schema suggested for each feed, and that schema fails no item.
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Documents that the front-end renders without the shard: the same bytes as from a shard, fetched once, and
-// left to the shard if they are many or large.
+// Documents that the front-end renders without the shard: same bytes as the shard's, fetched only once, and
+// left to the shard if there are many or they are large.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
@@ -16,15 +16,15 @@ import { makeRecord } from "../../record.js";
 const workbench = (await loadEngine("checked")).workbench();
 const record = makeRecord();
 const CACHE_BYTES = 1024 * 1024;
-/** Milliseconds; enough on any busy machine. */
+/** Turn budget (ms) that is enough on any busy machine. */
 const TURN_MS = 1e9;
 
-/** A shard with these documents by seq, and the seqs that were requested from it. */
+/** Returns a shard that has these documents (by seq), and the seqs requested from it. */
 function shard(documents: ReadonlyMap<number, object>): { fetchThere: FetchThere; asked: number[][] } {
   const asked: number[][] = [];
   const fetchThere: FetchThere = async (seqs, options) => {
     asked.push([...seqs]);
-    encodeFetch({ uid: record.uid, seqs: [...seqs], ...options }); // throws for invalid requests
+    encodeFetch({ uid: record.uid, seqs: [...seqs], ...options }); // throws if the request is invalid
     const show = shower(options, PLAIN_ANALYSIS, workbench);
     const shown = seqs.map((seq) => {
       const document = documents.get(seq);
@@ -97,21 +97,21 @@ test("pages of many or large documents are shown by the shard, and one that is t
   const { fetchThere, asked } = shard(stored);
   const local = new LocalDocuments(workbench, new TurnBudget(TURN_MS), CACHE_BYTES);
   const seqs = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
-  /** Requests a page and returns the seqs requested from the shard. */
+  /** Requests a page and returns the seqs that were requested from the shard. */
   const askedFor = async (page: number[], options: FetchOptions = {}): Promise<number[][]> => {
     asked.length = 0;
     expect(await local.show(record, page, options, fetchThere)).toHaveLength(page.length);
     return [...asked];
   };
   for (let time = 0; time < 2; time++) expect(await askedFor(seqs(40, 65))).toEqual([seqs(40, 65)]);
-  // The documents are too large in total.
+  // Together, the documents are too large.
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10), seqs(0, 10)]);
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10)]);
   expect(await askedFor([12])).toEqual([[12]]); // a long document
   expect(await askedFor([12, 40])).toEqual([[12, 40]]);
   for (const seq of seqs(20, 10)) await askedFor([seq]);
   expect(await askedFor(seqs(20, 5))).toEqual([]);
-  // Each document is cached, but they are too large in total.
+  // Each document is cached, but together they are too large.
   expect(await askedFor(seqs(20, 10))).toEqual([seqs(20, 10)]);
   const refused = (page: number[]) => local.show(record, page, { bytesMax: 1_000 }, fetchThere);
   await expect(refused(seqs(20, 2))).rejects.toThrow(ReplyTooLargeError);
@@ -128,7 +128,7 @@ test("when the turn of this thread is over, the shard shows the rest", async () 
   const whole = texts(await local.show(record, [0, 1, 2], {}, fetchThere));
   turn.spend(TURN_MS);
   asked.length = 0;
-  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // no work needed
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // already rendered
   expect(asked).toEqual([]);
   expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toEqual([[0, 1, 2]]);

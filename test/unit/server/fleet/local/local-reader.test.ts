@@ -59,7 +59,7 @@ beforeAll(() => {
   model = module.train({ fields, analysis: PLAIN_ANALYSIS }, documents, options)!;
 });
 
-/** An index with a model in one shard's memory, and the HTTP thread's reads of it. */
+/** An index with a model in one shard's memory, and the HTTP thread's reads of that index. */
 class World implements ShardReader {
   readonly embedder: Embedder = module.embedder(model);
   readonly reader: EngineReader;
@@ -95,7 +95,7 @@ class World implements ShardReader {
     );
   }
 
-  /** Stands in for the shard's thread. */
+  /** Answers as the shard's thread would. */
   read<T>(read: ShardRead<T>): Promise<T>[] {
     const { kind, decode } = read;
     if (kind === "similarities")
@@ -115,7 +115,7 @@ class World implements ShardReader {
     return this.#unlessLeft(similaritiesRead(SNAPSHOT, query, seqs));
   }
 
-  /** Resolves with null if the shard's thread has answered. */
+  /** Resolves with null if the read was left to the shard's thread. */
   async #unlessLeft<T>(read: ShardRead<T>): Promise<T | null> {
     const { left } = this.meter;
     const answer = await this.local.read(read, [0])[0]!;
@@ -155,7 +155,7 @@ test("a model that is not here yet is left to the shard", async () => {
   world.reader.onModelWanted = () => wanted++;
   for (let times = 0; times < 3; times++) expect(await world.embed(SHOE)).toBeNull();
   expect([wanted, world.meter.left]).toEqual([1, 3]);
-  world.reader.takeModel(2, world.embedder.lend()); // an earlier one
+  world.reader.takeModel(2, world.embedder.lend()); // an earlier model
   expect(await world.embed(SHOE)).toBeNull();
 });
 

@@ -1,5 +1,5 @@
-// Watching an index until all shards have its schema and have re-indexed: in the background, and with a time
-// limit.
+// Watching an index until all shards have its schema and have re-indexed it: in the background, and with a
+// time limit.
 import { expect, test } from "vitest";
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
 import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
@@ -19,8 +19,8 @@ import { makeRecord } from "../../record.js";
 const log = createLogger("silent");
 
 /**
- * An index whose shards report the numbers of stale segments in `stale` in turn, then keep repeating the
- * last.
+ * An index whose shards report the stale-segment counts in `stale` in turn, then keep repeating the last
+ * count.
  */
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();

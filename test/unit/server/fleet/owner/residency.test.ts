@@ -1,11 +1,11 @@
-// Which indexes are loaded: each is opened once, and the least recently used is unloaded first. In random
-// stories, the number of loaded indexes never exceeds the limit unless they are in use, and no index in use
-// is ever unloaded.
+// Which indexes are loaded: each is opened only once, and the least recently used is unloaded first. In
+// random stories, the number of loaded indexes exceeds the limit only while they are in use, and no index in
+// use is ever unloaded.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Residency } from "../../../../../server/fleet/owner/residency.js";
 
-/** Opens and unloads indexes; every operation waits until the test decides its result. */
+/** Opens and unloads indexes. Every operation waits until the test decides its outcome. */
 class World {
   now = 0;
   readonly opened: number[] = [];
@@ -64,7 +64,10 @@ class World {
     });
   }
 
-  /** Starts a use by another thread. Returns whether it could start immediately. */
+  /**
+   * Starts another thread's use of an index. Returns false if the index is not marked for use by other
+   * threads.
+   */
   beginElsewhere(id: number): boolean {
     if (!this.marked.has(id)) return false;
     this.usedElsewhere.set(id, (this.usedElsewhere.get(id) ?? 0) + 1);
@@ -80,7 +83,7 @@ class World {
     for (let i = 0; i < 50; i++) await Promise.resolve();
   }
 
-  /** Ends everything that is waiting, and everything that starts as a result. */
+  /** Completes every waiting operation, and every operation that starts as a result. */
   async endAll(): Promise<void> {
     await this.settle();
     while (this.waiting.length > 0) {
@@ -347,14 +350,14 @@ describe("residency in random stories", () => {
                 !forgotten.has(one) &&
                 (world.used.get(one) ?? 0) === 0 &&
                 (world.usedElsewhere.get(one) ?? 0) === 0 &&
-                !world.endedElsewhere.has(one) && // frees no place before the next sweep
+                !world.endedElsewhere.has(one) && // frees no room until the next sweep
                 !world.busy.has(one) &&
                 !world.waiting.some((waits) => waits.id === one),
             );
             const closing = new Set(world.waiting.flatMap(({ kind, id }) => (kind === "close" ? [id] : [])));
             const staying = [...world.loaded].filter((one) => !forgotten.has(one) && !closing.has(one));
             if (staying.length > max) {
-              // An index stays loaded only if the others are in use, being opened, or were used a moment ago.
+              // Above the limit, unloading must have been tried for every free index.
               expect(free.every((one) => world.closed.includes(one))).toBe(true);
             }
           }
@@ -365,8 +368,8 @@ describe("residency in random stories", () => {
             release();
           }
           expect(answered).toBe(asked);
-          // The first sweep notices that uses on other threads have ended; the second finds that all indexes
-          // have been idle since.
+          // The first sweep notices that other threads' uses have ended; the second finds that all indexes
+          // have been idle since the first.
           for (let sweeps = 0; sweeps < 2; sweeps++) {
             world.now += 100_000;
             const swept = world.residency.sweep();

@@ -1,5 +1,5 @@
-// Requesting the state of shards: finishes within the time limit whatever the shards do, and never sends two
-// requests at once.
+// Surveying the shards' state: finishes within the time limit whatever the shards do, and never sends a shard
+// two requests at once.
 import { describe, expect, test } from "vitest";
 import { ShardSurvey } from "../../../../../server/fleet/owner/shard-survey.js";
 import { MessageReader } from "../../../../../shards/protocol/bytes.js";
@@ -31,7 +31,7 @@ const STATS = {
   modelTookMs: 0,
 };
 
-/** Answers like a shard; uid 404 is not open. */
+/** Answers like a shard in which uid 404 is not open. */
 function answer(message: Uint8Array): Uint8Array {
   const reader = new MessageReader(message);
   if (reader.u8() === Op.PING) return encodeEmptyReply();
@@ -44,7 +44,7 @@ function answer(message: Uint8Array): Uint8Array {
   );
 }
 
-/** Places all indexes in the shards `places`. */
+/** Places every index in the shards `places`. */
 const at = (places: number[]) => (uid: number) => ({ data: uid, places });
 
 describe("a survey", () => {

@@ -1,4 +1,4 @@
-// The gate for writes: exclusive work starts after running writes end, and later writes start after it, in
+// The write gate: exclusive work starts once running writes have ended, and later writes start after it, in
 // order.
 import { describe, expect, test } from "vitest";
 import { WriteGate } from "../../../../../server/fleet/owner/write-gate.js";

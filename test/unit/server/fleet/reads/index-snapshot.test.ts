@@ -19,7 +19,9 @@ import { loadEngine } from "../../../engine/load-engine.js";
 import { makeRecord } from "../../record.js";
 
 const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
-/** An empty dictionary without live rows, slots or words. Both programs get these bytes as their result. */
+/**
+ * An empty dictionary without live rows, slots or words. Both programs receive these bytes as their result.
+ */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const workbench = (await loadEngine("checked")).workbench();
@@ -41,7 +43,7 @@ const local = new LocalReader(
   new Recorder().localReads,
 );
 
-/** A view of an empty index in one shard whose searches have the given deadline. */
+/** Returns a view of an empty index in one shard. Its searches have the given deadline. */
 function viewUntil(deadline: number): IndexSnapshot {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);

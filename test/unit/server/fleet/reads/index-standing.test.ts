@@ -1,5 +1,5 @@
-// The shared memory through which threads follow the state of an index: one place per thread, and no
-// generation is released while a thread holds it.
+// The shared memory through which threads follow an index's state: one place per thread, and no generation is
+// released while a thread holds it.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { HeldGenerations } from "../../../../../server/fleet/reads/held-generations.js";
@@ -40,14 +40,14 @@ test("documents and sequence numbers may be large", () => {
   expect([standing.documents, standing.lastSeq, standing.published]).toEqual([4_000_000_000, 2 ** 50, 3]);
 });
 
-/** Length, in 64-bit words, of the memory for `places` places. */
+/** Length, in 64-bit words, of a memory with `places` places. */
 function wordsOf(places: number): number {
   return new BigInt64Array(IndexStanding.make(places, 0).shared).length;
 }
 
 /**
- * Holds and releases generations until it is told to stop, and reports whether a generation was ever released
- * while held.
+ * Holds and releases generations until told to stop. Reports how often it held a generation and how often a
+ * held generation was found released.
  */
 const HOLDER = `
   const { parentPort, workerData } = require("node:worker_threads");
@@ -72,14 +72,14 @@ const HOLDER = `
 test("no generation is given up that another thread has begun to hold", async () => {
   const standing = IndexStanding.make(3, 0);
   /**
-   * The generation below which all have been released, whether the test is over, and the number of holds by
-   * each other thread.
+   * Contains the oldest unreleased generation, whether the test is over, and each other thread's number of
+   * holds.
    */
   const seen = new SharedArrayBuffer(32);
   const given = new BigInt64Array(seen);
   const { shared } = standing;
   const workers = [1, 2].map((place) => {
-    const at = wordsOf(place); // where a memory without this place would end
+    const at = wordsOf(place); // a memory with one place fewer would end here
     return new Worker(HOLDER, { eval: true, workerData: { shared, seen, place, at } });
   });
   const told = workers.map(

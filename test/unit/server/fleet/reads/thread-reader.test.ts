@@ -1,4 +1,4 @@
-// The stages of a read sent by message: quarantine, queue, refusals, time slices, the deadline.
+// The stages of a read sent by message: quarantine, queue, refusals, time slices, deadline.
 import { expect, test } from "vitest";
 import { ThreadReader } from "../../../../../server/fleet/reads/thread-reader.js";
 import {
@@ -15,7 +15,7 @@ import { makeRecord } from "../../record.js";
 
 const SOON = Date.now() + 600_000;
 
-/** Shards that answer with `reply`. Records the stages that a read passes. */
+/** Shards that answer with `reply`. Records each read's stages. */
 class World implements Isolation {
   readonly passed: string[] = [];
   apart: boolean | Promise<boolean> = false;

@@ -1,4 +1,4 @@
-// The channel through which a thread borrows the memories of indexes, with both ends and real engines: when a
+// The channel through which a thread borrows indexes' memories, with both ends and real engines: when a
 // reader is created and removed, and that every memory is returned.
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
@@ -21,7 +21,7 @@ afterEach(() => {
 interface Line {
   readonly memories: BorrowedMemories;
   readonly engines: Map<number, Engine>;
-  /** Loans that have not been taken back. */
+  /** Lent memories that have not been returned. */
   readonly lent: Set<LentMemory>;
 }
 
@@ -61,12 +61,12 @@ function modelOf(engine: Engine): { readonly number: number; readonly lent: Lent
   return models.get(engine) ?? null;
 }
 
-/** Resolves once messages in both directions have arrived. */
+/** Waits until messages in both directions have arrived. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Counts the reads until a reader exists; null if that takes more than a hundred. */
+/** Reads until a reader exists. Returns the number of reads; null after a hundred. */
 async function readsUntilReader({ memories }: Line, uid: number): Promise<number | null> {
   for (let reads = 1; reads <= 100; reads++) {
     if (memories.reader(uid) !== null) return reads;
@@ -174,7 +174,7 @@ test("the model in force is borrowed once, when it is needed, and every later on
     const embedder = module.embedder(trained);
     engine.showModel(number);
     expect(reader.queryVector(terms)).toBeUndefined();
-    await settled(); // no memory is lent
+    await settled(); // no model to lend yet
     expect(reader.queryVector(terms)).toBeUndefined();
     models.set(engine, { number, lent: embedder.lend() });
     engine.showModel(number + 10);

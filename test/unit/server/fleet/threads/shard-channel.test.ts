@@ -1,9 +1,9 @@
-// The read channel keeps the process alive as long as a read may be waiting in it.
+// The read channel keeps the process alive while a read may be waiting in it.
 import { MessageChannel } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { ShardChannel } from "../../../../../server/fleet/threads/shard-channel.js";
 
-/** Resources that keep the event loop alive. */
+/** Number of message ports that keep the event loop alive. */
 const held = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length;
 
 test("a process that waits for nothing but a read stays until the line is closed", async () => {

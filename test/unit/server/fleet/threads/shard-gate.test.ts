@@ -1,4 +1,4 @@
-// The gate through which threads send reads directly to shards, for each shard separately.
+// The gate through which threads send reads directly to shards, separate for each shard.
 import { expect, test } from "vitest";
 import { ShardGate } from "../../../../../server/fleet/threads/shard-gate.js";
 

@@ -1,5 +1,5 @@
-// The life cycle of shard threads: order, back-pressure, crashes, recovery, shutdown. A small worker takes
-// the place of a shard.
+// The shard threads' life cycle: order, back-pressure, crashes, recovery, shutdown. A small worker takes the
+// place of a shard.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ interface PoolOptions {
   dieDir?: string;
 }
 
-/** A thread that is only waiting for a core on a busy machine recovers sooner than this. */
+/** A thread merely waiting for a core on a busy machine recovers within this time. */
 const HANG_MS = 2_000;
 const NEVER_MS = 3_600_000;
 

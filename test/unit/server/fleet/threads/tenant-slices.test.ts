@@ -1,4 +1,4 @@
-// TenantSlices on the HTTP thread: one slice per iteration of the event loop, tenants in rotation.
+// TenantSlices on the HTTP thread: one slice per event loop iteration, tenants in rotation.
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { inSlices, LARGE_BYTES, TenantSlices } from "../../../../../server/fleet/threads/tenant-slices.js";

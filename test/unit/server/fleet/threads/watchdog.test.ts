@@ -1,10 +1,10 @@
-// When a thread counts as hanging.
+// When a thread counts as hung.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Watchdog } from "../../../../../server/fleet/threads/watchdog.js";
 
 const LOOK_MS = 10;
 
-/** A thread whose heartbeats the test counts up. */
+/** A thread whose heartbeats the test advances. */
 class World {
   beats = 5;
   busy = true;

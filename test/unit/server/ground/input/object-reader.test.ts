@@ -1,5 +1,4 @@
-// Objects read with a table of their members: refusals and their error messages, defaults, changes, the
-// schema.
+// Objects read with a member table: refusals and their error messages, defaults, changes, the schema.
 import { describe, expect, test } from "vitest";
 import { defaultsTo, object, optional, required } from "../../../../../server/ground/input/object-reader.js";
 import {

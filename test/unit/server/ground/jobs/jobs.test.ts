@@ -1,4 +1,4 @@
-// Jobs: order within a subject, independence of subjects, repetition, cancelling, and the end of all jobs.
+// Jobs: order within a subject, independence between subjects, repetition, cancelling, and stopping all jobs.
 import { afterEach, expect, test, vi } from "vitest";
 import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -21,7 +21,7 @@ function gate(): Gate {
   return { passed, open };
 }
 
-/** Ends when it is cancelled. */
+/** Runs until it is cancelled. */
 function untilCancelled(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
 }
@@ -96,7 +96,7 @@ test("cancelling tells the one that runs, keeps those that wait from beginning, 
       began = true;
     }),
   ]);
-  await jobs.run({ ...A, subject: "c" }, async () => undefined); // by now the first has started
+  await jobs.run({ ...A, subject: "c" }, async () => undefined); // by now the first job has started
   jobs.cancel("a");
   expect(await cancelled).toMatchObject([
     { status: "rejected", reason: { code: "SK-SYS-503" } },

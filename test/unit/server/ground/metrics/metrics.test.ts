@@ -1,4 +1,4 @@
-// The server's own counters, and how they are printed.
+// The server's own counters and how they are printed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-// How long scrapes share one text, and which threads' counts it contains.
+// How long scrapes share one text, and which threads' counts the text contains.
 import { afterEach, expect, test, vi } from "vitest";
 import type { Catalog } from "../../../../../server/catalog/catalog.js";
 import type { OpenIndexes } from "../../../../../server/fleet/owner/open-indexes.js";
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The scrape of a server without indexes. */
+/** Returns the scrape of a server without indexes. */
 function scrapeOf(given: Partial<ScrapeOptions>): Scrape {
   const catalog = { state: { indexes: new Map() } };
   return new Scrape({
@@ -40,7 +40,7 @@ test("scrapes at once share one text; a busy thread does not keep it longer", as
   const scrape = scrapeOf({ health: health as unknown as ShardHealth });
   const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
   const taking = [scrape.text(), scrape.text()];
-  now.mockReturnValue(9_000); // the scrape takes long
+  now.mockReturnValue(9_000); // the scrape takes a long time
   await Promise.all([...taking, scrape.text()]);
   await scrape.text();
   expect(surveys).toBe(1);

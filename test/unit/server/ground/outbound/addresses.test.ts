@@ -1,4 +1,4 @@
-// The addresses to which a tenant's request may go, and the ways to write them in a URL.
+// Addresses that a tenant's request may reach, and the ways to write them in a URL.
 import { describe, expect, test } from "vitest";
 import {
   type AddressRules,

@@ -48,7 +48,7 @@ export function fetchFrom(url: string, fetch: Fetch = {}): Promise<Downloaded> {
   return download(request, { ...RULES, ...fetch }, signal, network, fetch.clock ?? new TestClock());
 }
 
-/** Returns the download, which must have a body. */
+/** Returns the download. Throws if it has no body. */
 export async function bodyFrom(
   url: string,
   fetch: Fetch = {},
@@ -58,14 +58,14 @@ export async function bodyFrom(
   return downloaded;
 }
 
-/** Returns all bytes of the body. */
+/** Returns the whole body. */
 export async function bytesFrom(url: string, fetch: Fetch = {}): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of (await bodyFrom(url, fetch)).chunks) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** Expects the download to fail, when it starts or in its body, with the given code and message. */
+/** Expects the download to fail, at its start or in its body, with the given code and message. */
 export async function expectFailure(
   url: string,
   fetch: Fetch,
@@ -81,7 +81,7 @@ function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
 }
 
-/** Returns bytes without nearby repetition, so that a missing or doubled piece is noticed. */
+/** Returns bytes without nearby repetition, so that a test notices a missing or duplicated piece. */
 export function body(length: number, seed = 1): Buffer {
   let state = seed;
   return Buffer.alloc(length).map(() => {

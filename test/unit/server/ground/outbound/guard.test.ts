@@ -9,7 +9,7 @@ import { bytesFrom, expectFailure, TestClock } from "./fetching.js";
 
 const NOT_SENT = (host: string) => `${host} does not lead to a public address, so nothing was sent to it`;
 
-/** Allows nothing beyond the defaults, and in particular not the trap's address. */
+/** Allows no hosts beyond the defaults, so the trap's address is forbidden. */
 const STRICT = { allowHosts: [] };
 
 let server: FeedServer;
@@ -28,8 +28,8 @@ afterEach(async () => {
 afterAll(() => Promise.all([server.close(), trap.close()]));
 
 /**
- * Resolves each name to the answers in its list in turn, repeating the last one, and routes all connections
- * to `server`.
+ * Resolves each name to the answers in its list in turn, repeating the last one, and routes connections to
+ * 93.184.216.x to `server`.
  */
 function network(names: Record<string, string[][]>): Network & { readonly connected: Endpoint[] } {
   const connected: Endpoint[] = [];
@@ -41,8 +41,8 @@ function network(names: Record<string, string[][]>): Network & { readonly connec
     },
     connect: (endpoint) => {
       connected.push(endpoint);
-      // 93.184.216.x stands for `server`. Any other address is used as it is, so a forbidden one that slips
-      // through reaches the trap.
+      // 93.184.216.x stands for `server`. Any other address is used unchanged, so a forbidden address that
+      // slips through reaches the trap.
       const isServer = endpoint.address.startsWith("93.184.216.");
       return connect({
         host: isServer ? "127.0.0.1" : endpoint.address,

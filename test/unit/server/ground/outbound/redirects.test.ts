@@ -1,4 +1,4 @@
-// Redirects: which are followed, the maximum number, and which servers receive the credentials.
+// Redirects: which are followed, how many at most, and which servers receive the credentials.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { INTERNET, type Network } from "../../../../../server/ground/outbound/connector.js";
 import { type FeedServer, startFeedServer } from "../../../../e2e/world/feed-server.js";

@@ -1,4 +1,4 @@
-// A body whose connection breaks in the middle: resumed from the break, or fetched again and compared.
+// A body whose connection breaks midway: resumed from the break, or fetched again and compared.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -196,7 +196,7 @@ describe("an end that comes early", () => {
     const { port } = resetting.address() as AddressInfo;
     const { chunks } = await bodyFrom(`http://127.0.0.1:${port}/`);
     await chunks.next();
-    await new Promise((resolve) => setTimeout(resolve, 100)); // a slow reader
+    await new Promise((resolve) => setTimeout(resolve, 100)); // reads slowly
     await expect(
       (async () => {
         for await (const _ of chunks);

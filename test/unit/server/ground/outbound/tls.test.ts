@@ -1,4 +1,4 @@
-// HTTPS: the certificate is checked against the name in the URL although the connection goes to an address.
+// HTTPS: the certificate is checked against the name in the URL, although the connection goes to an address.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 /**
- * Resolves each name to loopback and connects like the product, but trusts the certificate authorities in
+ * Resolves each name to loopback and connects as the product does, but trusts the certificate authorities in
  * `ca`.
  */
 function trusting(ca: string): Network & { readonly connected: Endpoint[] } {
@@ -115,7 +115,7 @@ test("credentials do not come along from HTTPS to HTTP of the same host", async 
   const [secure, plain] = await Promise.all([start(CERTIFICATE), start()]);
   secure.route("/feed", { status: 302, headers: { location: "http://shop.example/feed" } });
   plain.route("/feed", { body: "a" });
-  // The two servers stand for shop.example at the default ports.
+  // The two servers stand in for shop.example on the default ports.
   const network = trusting(CERTIFICATE);
   const connectTo = (endpoint: Endpoint) =>
     network.connect({ ...endpoint, port: endpoint.certifiedName === null ? plain.port : secure.port });

@@ -13,7 +13,7 @@ type Theirs = {
   length(bytes: Uint8Array): number;
 };
 
-/** Both ends of a channel. `theirs` handles the calls that reach the other end. */
+/** Returns both ends of a channel. `theirs` handles the calls that reach the other end. */
 function ends(theirs: Partial<Theirs>): [mine: ThreadChannel<Theirs>, other: ThreadChannel<Calls>] {
   const { port1, port2 } = new MessageChannel();
   const channels: [ThreadChannel<Theirs>, ThreadChannel<Calls>] = [

@@ -21,7 +21,7 @@ const CIRCLE = `
 
 interface Circling {
   readonly worker: Worker;
-  /** Everything that the thread has reported. */
+  /** Every message that the thread has sent. */
   readonly said: string[];
 }
 

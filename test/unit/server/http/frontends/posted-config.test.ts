@@ -1,4 +1,4 @@
-// Which limits of the process are divided among its front-ends.
+// Which process-wide limits are divided among the front-ends.
 import { expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { limitsOfEach } from "../../../../../server/http/frontends/posted-config.js";

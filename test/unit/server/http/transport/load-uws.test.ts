@@ -1,4 +1,4 @@
-// Which build of uWebSockets.js is loaded, with the real packages. The build depends on the machine; the
+// Which uWebSockets.js build is loaded, tested with the real packages. The build depends on the machine; the
 // rules do not.
 import { describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";

@@ -1,4 +1,4 @@
-// Backups as jobs: one at a time, and a cancelled one leaves nothing behind.
+// Backups as jobs: one at a time, and a cancelled backup leaves nothing behind.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Resolves when no backup is being written. */
+/** Resolves once no backup is being written. */
 async function over(): Promise<void> {
   await jobs.run({ name: "wait for the backup", subject: "backups" }, async () => undefined);
 }

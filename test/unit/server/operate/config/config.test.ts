@@ -1,4 +1,4 @@
-// The configuration: where values come from, and the one-line error for a wrong value.
+// The configuration: where values come from, and the one-line error for an invalid value.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Which settings change while the server runs, and which are reported as requiring a restart.
+// Which settings can change while the server runs, and which are reported as requiring a restart.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Popularity as queries and suggestions use it.
+// Popularity, as queries and suggestions use it.
 import { describe, expect, test } from "vitest";
 import { Popularity } from "../../../../../server/query-log/popularity/popularity.js";
 import { likelyTypos } from "../../../../../server/question/words/typos/noisy-channel.js";

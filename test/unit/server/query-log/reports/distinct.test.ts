@@ -1,4 +1,5 @@
-// Counting distinct numbers: the same result as a set, even if the numbers are not distributed like hashes.
+// Counting distinct numbers gives the same result as a set, even if the numbers are not distributed like
+// hashes.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";

@@ -1,5 +1,5 @@
-// Rules against documents with unwanted words: which documents they apply to, and that they fit into a
-// program.
+// Rules against documents with unwanted words: which documents a rule applies to, and that the rules fit into
+// a program.
 import { beforeAll, describe, expect, it } from "vitest";
 import { RULES_MAX } from "../../../../../engine-wasm/assembly/layout.js";
 import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/schema/text-analyser.js";

@@ -1,5 +1,5 @@
-// The runs of terms in a query that trigger rules and synonyms. Also checks that each rule and synonym group
-// is analysed once, not again after every change of another one.
+// Which runs of query terms trigger rules and synonyms. Also checks that each rule and synonym group is
+// analysed only once, not again whenever another one changes.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RankingRule } from "../../../../../server/catalog/records/rule.js";

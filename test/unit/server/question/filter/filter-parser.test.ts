@@ -22,7 +22,7 @@ const range = (low: string, high: string): FilterValue => ({
   high: { text: high, quoted: false, at: 0 },
 });
 
-/** The tree without positions. */
+/** Returns the tree without positions. */
 function plain(node: FilterNode): unknown {
   return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value)));
 }

@@ -1,4 +1,4 @@
-// The parameters of a query: types, clamping, precedence, error messages.
+// Query parameters: types, clamping, precedence, error messages.
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { IndexView } from "../../../../../server/catalog/schema/index-view.js";

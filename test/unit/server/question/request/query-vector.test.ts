@@ -1,4 +1,4 @@
-// A query's vector: valid forms, and where it may be used.
+// A query's vector: which forms are valid, and where it may be used.
 import { describe, expect, test } from "vitest";
 import type { EmbedderSource } from "../../../../../server/catalog/definition/embedder-sources.js";
 import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
@@ -12,7 +12,7 @@ function read(vector: unknown, source: EmbedderSource = "pushed"): Float32Array 
   return readQueryRequest({ q: "x", vector }, { ...record, settings }, new IndexView(record), DEFAULT_LIMITS)
     .vector;
 }
-/** 512 numbers, all 0 except the given ones. */
+/** Returns 512 numbers, all 0 except the given ones. */
 const numbers = (given: Record<number, unknown>): unknown[] =>
   Object.assign(new Array<unknown>(512).fill(0), given);
 

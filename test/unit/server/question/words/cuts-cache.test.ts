@@ -1,4 +1,4 @@
-// Which splits of a word are cached, and that a cached word is searched in the same way as one that was
+// Which splits of a word are cached, and that a cached word is searched in the same way as a word that was
 // looked up.
 import { describe, expect, it } from "vitest";
 import { CutsCache } from "../../../../../server/question/words/cuts-cache.js";

@@ -1,5 +1,5 @@
-// The three ways to compare two spellings are consistent: the distance of two words, the engine's typo walk
-// over a dictionary, and the cost of a typo.
+// The three ways to compare two spellings are consistent: the distance between two words, the engine's typo
+// walk over a dictionary, and the cost of a typo.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeExpand } from "../../../../../engine-wasm/host/programs/expand-program.js";
@@ -30,7 +30,7 @@ test("a dictionary finds the words that are near enough", () => {
 });
 
 test("a typo costs nothing where there is no edit, and at least half of the cheapest double one for each", () => {
-  const cheapest = 75 / 2; // f for ph
+  const cheapest = 75 / 2; // half of the cheapest double edit: f for ph
   fc.assert(
     fc.property(word, word, (typed, term) => {
       const cost = new TypoCosts(typed, false).of(term);

@@ -1,4 +1,4 @@
-// Choosing how words may match, using only global counts: sums over shards, suspected typos, weights.
+// Choosing how words may match, based only on global counts: sums over shards, suspected typos, weights.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, TypoExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";
@@ -158,7 +158,7 @@ describe("a word that is found in no form", () => {
   });
 });
 
-/** Ranks all typos by their edits and frequencies alone. */
+/** Ranks all typos by their edits and frequencies only. */
 function likely(typos: RankedTypo[]): LikelyTypo[] {
   const context = { liveRows: 1_000, words: [] };
   const costs = typos.map(({ frequencies }) =>

@@ -105,7 +105,7 @@ it("asks for unknown words, and for suspects by those of their witnesses", () =>
   const suspects = [suspect("b", 2, 0, 1, 3), suspect("c", 2, 2, 3), suspect("few", 2, 0)];
   const { missing } = cache.get(1, { slots: [1], words }, () => suspects);
   expect(missing.words.map(({ term }) => term)).toEqual(["b", "c"]);
-  expect(missing.suspects).toEqual([suspect("b", 2, 0, 1)]); // the cache already answers the others
+  expect(missing.suspects).toEqual([suspect("b", 2, 0, 1)]); // the cache already answers the other suspects
 });
 
 it("keeps what was told about suspects as answers to the question for their typos", () => {

@@ -1,4 +1,4 @@
-// A test dictionary built from plain lists, and the look-up of a query's words in it.
+// A test dictionary built from plain lists, in which a query's words are looked up.
 
 import type {
   CompanyProgram,
@@ -30,8 +30,8 @@ export const typo = (term: string, distance: number, df: number, isPrefix = fals
 });
 
 /**
- * A dictionary of one field: document frequencies by term, similar terms by word, and documents with two
- * terms by pair.
+ * A one-field dictionary: document frequencies by term, similar terms by word, longer terms by the word that
+ * they contain, and the number of documents with both terms of a pair.
  */
 export class MadeDictionary {
   readonly asked: ExpandProgram[] = [];
@@ -42,7 +42,7 @@ export class MadeDictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
     readonly together: Record<string, number> = {},
-    /** Cache for the ways to split words. */
+    /** Caches the ways to split words. */
     readonly cuts: CutsCache | null = null,
   ) {}
 
@@ -83,7 +83,7 @@ export class MadeDictionary {
   }
 }
 
-/** Returns the expander for a query of the given words. */
+/** Returns the expander for a query with the given words. */
 export function expander(
   dictionary: MadeDictionary,
   typoPolicy: QueryPlan["typoPolicy"],

@@ -1,4 +1,4 @@
-// Which similar term the user meant: judged by document frequency, co-occurring words and edits.
+// Which similar term the user meant, judged by document frequency, co-occurring words and edits.
 import { describe, expect, it } from "vitest";
 import { costOfWord, likelyTypos } from "../../../../../server/question/words/typos/noisy-channel.js";
 

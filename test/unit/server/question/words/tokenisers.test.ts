@@ -1,6 +1,6 @@
 // Two parts of the server tokenise texts without the engine's analyser: query understanding, which needs
-// currency signs and decimal points, and the coach, whose thread has no engine. Neither may split a word of
-// the analyser.
+// currency signs and decimal points, and the coach, whose thread has no engine. Neither may split a word that
+// the analyser keeps whole.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { wordsIn } from "../../../../../server/coach/words.js";
@@ -35,7 +35,8 @@ test("the coach's words have the terms of their text", () => {
 });
 
 test("the pieces of a query, those that touch each other together, have its terms", () => {
-  // The analyser drops an apostrophe; query understanding separates a number before an apostrophe: 5'tall.
+  // The analyser drops an apostrophe, but query understanding separates a number from the letters after its
+  // apostrophe: 5'tall.
   const withoutApostrophes = text.map((typed) => typed.replace(/['’]/g, ""));
   fc.assert(
     fc.property(withoutApostrophes, (query) => {

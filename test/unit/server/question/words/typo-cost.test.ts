@@ -1,5 +1,5 @@
-// The cost of a human typing error: equal to the naive model for any two words, and in line with the errors
-// that people make.
+// What a human typing error costs: the same as in the naive model for any two words, and in line with the
+// errors that people make.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TypoCosts } from "../../../../../server/question/words/typos/typo-cost.js";

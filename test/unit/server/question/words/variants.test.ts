@@ -1,5 +1,5 @@
-// The additional spellings that are searched for a query, with the engine's own analyser: joined and split
-// words, part numbers, stems, words of scripts without spaces, synonyms.
+// The additional spellings that a query searches, with the engine's own analyser: joined and split words,
+// part numbers, stems, words in scripts without spaces, synonyms.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { EngineModule } from "../../../../../engine-wasm/host/instance/engine-module.js";
 import { stem } from "../../../../../engine-wasm/host/stemmer.js";
@@ -32,7 +32,10 @@ const read = (q: string, stopWords: string[] = []): QueryText =>
     wordsMax: 64,
   });
 
-/** `covers:terms`, + between terms that must be adjacent, * for a prefix. */
+/**
+ * Formats a variant as `covers:terms`, with + between terms that must be adjacent, | between others, and *
+ * after a prefix.
+ */
 const shown = ({ covers, terms, sequence, prefix }: Variant): string =>
   `${covers.join("")}:${terms.join(sequence ? "+" : "|")}${prefix ? "*" : ""}`;
 

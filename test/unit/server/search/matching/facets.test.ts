@@ -22,7 +22,7 @@ const whole = (counts: FacetCount[]): FacetShare => ({ counts, bound: 0 });
 const list = (counts: readonly FacetCount[] | null): string[] | null =>
   counts?.map(({ value, count }) => `${value}${count}`) ?? null;
 
-/** A shard's counts, most frequent first, cut off after `kept` values. */
+/** Returns a shard's counts, most frequent first, cut off after `kept` values. */
 function shareOf(counts: FacetCount[], kept: number): FacetShare {
   const sorted = [...counts].sort((a, b) => b.count - a.count);
   return { counts: sorted.slice(0, kept), bound: sorted[kept]?.count ?? 0 };
@@ -80,11 +80,11 @@ describe("mergeFacet", () => {
         1,
       ),
     ).toBeNull();
-    // Only the first shard lists b, so its count is 3 to 5; the count of a is 5 or 6.
+    // Only the first shard lists b, so b's count is 3 to 5; a's count is 5 or 6.
     const first = { counts: [of(4), { value: "b", count: 3 }], bound: 0 };
     expect(mergeFacet([first, { counts: [of(1)], bound: 2 }], 1)).toBeNull();
     expect(list(mergeFacet([first, { counts: [of(2)], bound: 2 }], 1))).toEqual(["a6"]);
-    // Fewer known values than requested.
+    // Fewer values are known than requested.
     expect(mergeFacet([first, { counts: [of(2)], bound: 1 }], 2)).toBeNull();
   });
 });
@@ -153,7 +153,7 @@ describe("countFacets", () => {
     expect(asked).toBeLessThan(decided);
   });
 
-  /** Splits {value, shard, count} entries by shard. */
+  /** Splits [value, shard, count] entries by shard. */
   function split(entries: [number, number, number][], shards: number): FacetCount[][] {
     return Array.from({ length: shards }, (_, s) => {
       const counts = new Map<FacetValue, number>();

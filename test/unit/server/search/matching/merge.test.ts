@@ -1,4 +1,4 @@
-// Merging the results of shards: for any split, the result equals that of a single list.
+// Merging shards' results: for any split, the result equals that of a single list.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SortKey } from "../../../../../engine-wasm/host/programs/search-program.js";

@@ -1,4 +1,4 @@
-// Choosing the probably nearest documents of several shards, compared with sorting objects.
+// Choosing the documents that are probably nearest from several shards, compared with sorting objects.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NearestResult } from "../../../../../engine-wasm/host/programs/nearest-result.js";
@@ -21,7 +21,7 @@ interface Told {
 const bySimilarity = (a: Told, b: Told): number => a.distance - b.distance || b.seq - a.seq;
 const bySeq = (a: { seq: number }, b: { seq: number }): number => a.seq - b.seq;
 
-/** Returns a shard's result with the documents in `told`. */
+/** Returns a shard's result that contains the documents in `told`. */
 function resultOf(told: readonly Told[]): NearestResult {
   const ordered = [...told].sort(bySimilarity);
   return {
@@ -140,7 +140,7 @@ describe("the nearest documents", () => {
     );
   });
 
-  /** If estimates are equal, the newest documents are compared. */
+  /** Returns the `count` newest documents: if estimates are equal, the newest are compared. */
   function expectedLikely<T extends { readonly seq: number }>(likely: readonly T[], count: number): T[] {
     return [...likely].sort((a, b) => b.seq - a.seq).slice(0, count);
   }

@@ -1,4 +1,4 @@
-// Requests to the shards for a query that uses vectors.
+// Which requests a query that uses vectors sends to the shards.
 import { describe, expect, it } from "vitest";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchProgram } from "../../../../../engine-wasm/host/programs/search-program.js";
@@ -20,7 +20,7 @@ const WORD = {
 } as unknown as SearchProgram["words"][number];
 const BURY = { effect: "bury", weight: 0, filter: [] } as const;
 
-/** A result with these rows and this number of documents found. */
+/** Returns a result that has these rows and reports this number of documents found. */
 const resultOf = (found: number, ...seqs: number[]) => ({
   found,
   pinnedOnly: 0,
@@ -32,8 +32,8 @@ const resultOf = (found: number, ...seqs: number[]) => ({
 });
 
 /**
- * Returns the searches and their modes, with or without `vector`, for a query that no document matches
- * completely.
+ * Runs a query that no document matches completely, with or without `vector`. Returns its searches and their
+ * modes.
  */
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.view, DEFAULT_LIMITS);

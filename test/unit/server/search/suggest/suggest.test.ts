@@ -1,4 +1,5 @@
-// Parts of suggestions: valid requests, which values of a document are suggested, and how the list is filled.
+// How suggestions are made: valid requests, which of a document's values are suggested, and how the list is
+// filled.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
@@ -153,7 +154,7 @@ describe("values of a document", () => {
 });
 
 describe("values written in parts", () => {
-  /** Like the engine's analyser: two words with a hyphen between them also form one. */
+  /** Like the engine's analyser, also joins two words with a hyphen between them into one. */
   const joining = {
     ...analyser,
     tokens: (text: string) =>

@@ -1,4 +1,4 @@
-// The cache of index facts: valid for one generation, fetched once, limited in number of values.
+// The index facts cache: valid for one generation, fetched only once, limited in number of values.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IndexRecord } from "../../../../../server/catalog/records/index-record.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";
@@ -44,7 +44,7 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
       }),
     );
   };
-  /** A question about an index of ten documents, unless `rest` says otherwise. */
+  /** Asks about an index of ten documents, unless `rest` says otherwise. */
   const of = (shop: IndexRecord, snapshot: Standing, rest: Partial<Question> = {}) =>
     memory.of({
       record: shop,
@@ -119,7 +119,7 @@ it("when they cannot be counted behind queries, one waits for them in the end an
     };
     expect((await of(shop, viewOf(4), { ...LARGE, count, behind })).current).toBe(false);
     expect(tried).toBe(1);
-    await new Promise((resolve) => setImmediate(resolve)); // the failure has arrived
+    await new Promise((resolve) => setImmediate(resolve)); // lets the failure arrive
   }
   vi.setSystemTime(Date.now() + 60_000);
   await expect(of(shop, viewOf(4), { ...LARGE, count })).rejects.toThrow("no shard");

@@ -19,7 +19,7 @@ interface Product {
 
 const FACTS = factsOf();
 
-/** A list of products: words match whole words of any member, and a phrase matches consecutive words. */
+/** A product list: words match whole words in any member, and a phrase matches consecutive words. */
 class Shop {
   asked: string[] = [];
   constructor(private readonly products: readonly Product[]) {}

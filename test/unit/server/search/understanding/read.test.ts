@@ -1,5 +1,5 @@
-// The interpretation of a text: numbers, negations, sorts, values and fillers, in each language, and what
-// must not be interpreted.
+// How a text is interpreted: numbers, negations, sorts, values and fillers, in each language, and what must
+// not be interpreted.
 import { describe, expect, it } from "vitest";
 import { FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { mayName, readText } from "../../../../../server/search/understanding/read.js";
@@ -9,7 +9,7 @@ import { factsOf } from "./shop.js";
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const FACTS = factsOf();
 
-/** Returns what was interpreted: filter, sort, remaining text, and unwanted words after a minus. */
+/** Returns the interpretation: filter, sort, remaining text, and unwanted words after a minus. */
 function named(text: string): string {
   const read = readText(text, FACTS, TOKENS_MAX);
   if (read === null || read.named.length === 0) return "-";
@@ -20,7 +20,7 @@ function named(text: string): string {
   return [...(filterBy === null ? [] : [filterBy]), ...order, left].join(" | ");
 }
 
-/** Returns the values that were recognised in a text without their field's name. */
+/** Returns the values recognised in a text that does not name their field. */
 function values(text: string): string[] {
   return readText(text, FACTS, TOKENS_MAX)?.values.flatMap(({ filter }) => filter ?? []) ?? [];
 }

@@ -1,5 +1,5 @@
-// A front-end's use of indexes that the owner opens, unloads, swaps and drops. Here the owner is the other
-// end of a channel.
+// A front-end's use of indexes that the owner opens, unloads, swaps and drops. In this test, the owner is the
+// other end of a channel.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import type { IndexRecord } from "../../../../../../server/catalog/records/index-record.js";
@@ -66,8 +66,7 @@ function frontEnd(open = openIndex) {
 }
 
 /**
- * Waits one event loop iteration. The use that the owner started for the front-end ends that long after the
- * reply.
+ * Waits for the next event loop iteration, in which the use that the owner started for the front-end ends.
  */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -83,7 +82,7 @@ test("the owner is asked once where an index stands, and whenever it is not open
   begun();
   expect(standing(1).isUsedElsewhere).toBe(false);
   indexes.useOpen(1)!.end();
-  standing(1).isOpen = false; // unloaded
+  standing(1).isOpen = false; // as if unloaded
   expect(indexes.useOpen(1)).toBeUndefined();
   expect(standing(1).isUsedElsewhere).toBe(false);
   (await indexes.use(1)).end();
