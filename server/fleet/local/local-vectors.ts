@@ -95,7 +95,7 @@ export class LocalVectors {
   }
 }
 
-/** Fills in the known slots and returns the seqs of the unknown ones. */
+/** Fills in the known slots and returns the sequence numbers that have no known slot. */
 function fill(slots: Int32Array, seqs: ArrayLike<number>, known: Known): number[] {
   const missing: number[] = [];
   for (let i = 0; i < seqs.length; i++) {

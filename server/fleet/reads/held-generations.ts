@@ -21,7 +21,7 @@ export class HeldGenerations {
     return this.standing.published;
   }
 
-  /** Lowest generation that any thread's read holds or may still hold. */
+  /** Lowest generation that any current or future read, in any thread, holds. */
   get oldest(): number {
     return this.standing.oldest;
   }

@@ -130,7 +130,7 @@ export class IndexStanding {
     Atomics.store(this.#longs, longsOf(place), generation === null ? NONE : BigInt(generation));
   }
 
-  /** Lowest generation that a read holds or may still hold. */
+  /** Lowest generation that any current or future read holds. */
   get oldest(): number {
     // Read the published generation first: a thread that begins to hold a generation checks the published one
     // again afterwards.

@@ -39,8 +39,8 @@ export interface IndexHandles {
 }
 
 /**
- * With several front-ends, `localReadMsMax` is multiplied by this, because a local read then delays only the
- * connections of its own front-end.
+ * Factor for `localReadMsMax` if there are several front-ends: a local read then delays only its own
+ * front-end's connections.
  */
 const TURN_OF_SEVERAL = 4;
 

@@ -25,7 +25,7 @@ export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
 
 /** Maximum number of readers per shard. The least recently used one is dropped first. */
 const READERS_MAX = 1_000;
-/** An index's reads go to the shard this many times before a reader is requested. */
+/** Number of an index's reads that go to the shard before a reader is requested. */
 const READS_BEFORE = 8;
 /** After a refusal or a failed reader, the time (ms) before the index may be borrowed again. */
 const PAUSE_MS = 5_000;

@@ -9,8 +9,8 @@ interface WaitingRead {
 }
 
 /**
- * Ids wrap around after this many reads. By then the read that first had an id has long been answered or has
- * failed.
+ * Ids wrap around after this many reads. By then, the earlier read with the same id has long since been
+ * answered or has failed.
  */
 const IDS = 2 ** 32;
 

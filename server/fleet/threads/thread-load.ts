@@ -13,7 +13,7 @@ export class ThreadLoad {
   #busy = false;
 
   /**
-   * `oneOfSeveral`: true if other threads also answer queries, so that the shards' threads are not idle
+   * `oneOfSeveral` is true if other threads also answer queries. The shards' threads are then not idle
    * either.
    */
   constructor(queries: Pick<QueryLoad, "here">, oneOfSeveral: boolean) {
