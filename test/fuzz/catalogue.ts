@@ -17,7 +17,7 @@ export const SCHEMA = { fields: BUILD_FIELDS, analysis: PLAIN_ANALYSIS };
 const FIRST_SEQ = 1000;
 const SEQ_STEP = 7;
 
-/** A segment of `count` documents, numbered from the document that follows the first `before` documents. */
+/** A segment of `count` documents, numbered from `before` upwards. */
 export function catalogueSegment(bench: Workbench, count: number, before: number, seed: number): Uint8Array {
   const random = new Random(seed);
   const documents = Array.from({ length: count }, (_, i) =>
@@ -29,7 +29,7 @@ export function catalogueSegment(bench: Workbench, count: number, before: number
   return segment;
 }
 
-/** A few sequence numbers from the range of a catalogue of `count` documents; some do not exist. */
+/** A few sequence numbers for a catalogue of `count` documents; some may belong to no document. */
 export function someSeqs(random: Random, count: number): number[] {
   return Array.from({ length: random.from(0, 6) }, () => FIRST_SEQ + random.below(count * SEQ_STEP + 9));
 }

@@ -36,7 +36,7 @@ const CONTENT_TYPES = [
 ];
 const CONTENT_ENCODINGS = [null, null, "gzip", "deflate", "gzip, gzip", "br", "identity"];
 
-/** For each type, a check that a value has it. */
+/** For each field type, checks that a value is of that type. */
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
   int32: (value) => Number.isInteger(value) && Math.abs(value as number) <= 2 ** 31,

@@ -102,7 +102,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** Input: the body. */
+/** Input: the request body. */
 export function batchTarget(module: EngineModule): Target {
   const bench = module.workbench();
   const canary = new Canary<void>(module, () => undefined);

@@ -11,9 +11,9 @@ export interface TenantModel {
   readonly id: number;
   readonly name: string;
   deleted: boolean;
-  /** null: unlimited. */
+  /** Null if the number is unlimited. */
   searchesPerMonth: number | null;
-  /** Number of searches by month. */
+  /** Number of searches, by month. */
   readonly used: Map<string, number>;
   /** Names of the tenant's indexes. Each index contains one document of every group. */
   readonly indexes: Set<string>;
@@ -24,7 +24,7 @@ export interface KeyModel {
   readonly tenant: TenantModel;
   scopes: readonly string[];
   indexes: readonly string[];
-  /** Milliseconds since 1970; null: never. */
+  /** Milliseconds since 1970; null if the key never expires. */
   expiresAt: number | null;
   deleted: boolean;
   /** All values the key has ever had, the current one last. */
@@ -33,7 +33,7 @@ export interface KeyModel {
 
 export interface KeyValue {
   readonly text: string;
-  /** Like `expiresAt`. */
+  /** When this value expires, in milliseconds since 1970; null if it never does. */
   until: number | null;
 }
 
@@ -55,7 +55,7 @@ export type Credential =
 /** What a valid credential allows. */
 export interface Rights {
   readonly tenant: TenantModel;
-  /** null: all. */
+  /** Null if all scopes are allowed. */
   readonly scopes: readonly string[] | null;
   /** An index name must match at least one pattern in each list. */
   readonly patterns: readonly (readonly string[])[];

@@ -65,7 +65,7 @@ export class Oracle {
     this.changeSettings(settings);
   }
 
-  /** Omitted members keep their value. */
+  /** Omitted members keep their values. */
   changeSettings(changes: Partial<Settings>): void {
     this.settings = { ...this.settings, ...changes };
     this.dictionaries.clear();
@@ -170,7 +170,7 @@ export class Oracle {
     };
   }
 
-  /** Uses words only; this class has no vectors. */
+  /** Uses words only, because this class has no vectors. */
   protected find(query: Query): Found {
     const search = this.match(query);
     return { ...search, mode: "keyword", near: new Set(), related: relatedTo(search, search.matched) };

@@ -26,7 +26,7 @@ export interface Matched {
   curated: boolean;
 }
 
-/** The result of matching words. */
+/** The result of a search by words. */
 export interface Search {
   matched: Matched;
   /** True if all words had to match. */
@@ -55,7 +55,7 @@ export function relatedTo({ text, all, weighed, attempt }: Search, matched: Matc
   return others.slice(0, RELATED_MAX).map(({ row }) => row);
 }
 
-/** Sorts by relevance alone, then newest first. */
+/** Sorts by relevance alone; on a tie, newer documents come first. */
 export function bestFirst({ found }: Matched): Match[] {
   return [...found].sort((a, b) =>
     a.final === b.final ? b.row.seq - a.row.seq : a.final < b.final ? 1 : -1,

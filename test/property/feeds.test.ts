@@ -157,7 +157,7 @@ class SteppedFeed {
   }
 }
 
-/** One story, played on one server. */
+/** Plays one story on one server. */
 class Telling {
   readonly #server: TestServer;
   readonly #feeds: FeedServer;

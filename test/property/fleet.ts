@@ -18,7 +18,7 @@ import { SEED } from "./seed.js";
 
 interface Shape {
   readonly shards: number;
-  /** Default: as in all other tests. */
+  /** Default: the same number as in all other tests. */
   readonly frontEnds?: number;
   /**
    * An index with at most this many documents stays in one shard. Default: it is in all shards from the

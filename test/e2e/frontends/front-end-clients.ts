@@ -1,4 +1,4 @@
-// Clients that know which front-end serves each of them.
+// Clients that each know which front-end serves them.
 import { Agent, request } from "node:http";
 import { ADMIN_KEY, type TestServer } from "../world/harness.js";
 

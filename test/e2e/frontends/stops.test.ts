@@ -14,7 +14,7 @@ const DOCUMENTS = "/v1/indexes/shop/documents";
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;
 const LARGE = 20;
 /**
- * The slow client reads this number of pieces slowly and the others at full speed, so that it does not use up
+ * Number of pieces that the slow client reads slowly. It reads the others at full speed, so as not to use up
  * the time allowed for a stop.
  */
 const SLOW_PIECES = 40;

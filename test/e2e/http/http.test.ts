@@ -175,7 +175,7 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
         options,
         async (response) => {
           response.pause();
-          await sleep(300); // the reader is slow
+          await sleep(300); // simulates a slow reader
           const others = await Promise.all(
             Array.from({ length: 10 }, () => server.query("things", { q: "thing" })),
           );
@@ -291,7 +291,7 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
   });
 });
 
-/** Runs a server whose start must fail. */
+/** Runs a server that must fail to start. */
 function serve(args: string[], http: Transport) {
   const env = { ...process.env, SKEIN_HTTP: http };
   return spawnSync(process.execPath, [MAIN, "serve", "--log-level", "silent", ...args], {

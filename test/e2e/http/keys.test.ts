@@ -96,7 +96,7 @@ describe("a key", () => {
       const change = { expires_at: new Date(expires).toISOString() };
       return (await server.patch(`/v1/keys/${id}`, change)).status === 200;
     }, "the key is about to expire");
-    await sleep(expires + 10 - Date.now()); // the key expires
+    await sleep(expires + 10 - Date.now()); // waits until the key has expired
     expect((await search("stock", key)).json).toMatchObject({
       code: "SK-SYS-401",
       error: expect.stringContaining("expired"),

@@ -7,7 +7,7 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { ADMIN_KEY, sleep, TestServer } from "../world/harness.js";
 import { TRANSPORTS } from "../world/transports.js";
 
-/** Longer than the idle timeout. */
+/** How long the shard is blocked, in milliseconds; longer than the idle timeout. */
 const STANDSTILL_MS = 16_000;
 /**
  * About 3 and 5 MB of documents: more than a shard's queue may contain, but less than the operating system

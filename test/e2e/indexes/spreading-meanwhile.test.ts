@@ -12,7 +12,7 @@ const BEGUN = things(0, HOME_DOCUMENTS_MAX);
 const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
 
-/** The place where the spreading is held. */
+/** Where the spreading is held. */
 type Hold = "a shard stands still" | "spread.after-decision" | "spread.before-drop";
 const HOLDS: readonly Hold[] = [
   "a shard stands still",

@@ -142,7 +142,7 @@ describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
       expect(lean.json.hits).toHaveLength(per_page);
     }
     expect((await server.query("long", { q: "long", per_page: 2 })).json.hits).toHaveLength(2);
-    // The related documents of "unique long" do not fit in addition to a page of the maximum size.
+    // A page of the maximum size leaves no room for the related documents of "unique long".
     const huge = await server.query("long", { q: "unique" });
     expect(huge.json.hits.map(({ document }: { document: { id: string } }) => document.id)).toEqual(["huge"]);
     expect(huge.text.length).toBeGreaterThan(600_000);

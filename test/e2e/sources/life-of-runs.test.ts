@@ -19,7 +19,7 @@ import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ONE_AT_A_TIME = { feeds: { ...FROM_LOOPBACK.feeds, concurrency: 1 } };
-/** More items than one write contains. */
+/** More items than fit in one write. */
 const MANY = 5_000;
 
 let feeds: FeedServer;

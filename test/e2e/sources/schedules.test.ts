@@ -161,7 +161,7 @@ describe.concurrent("a schedule", () => {
       const found = [...text.matchAll(/^skein_data_source_overdue\{index="(.*?)".*\} 1$/gm)];
       return found.map(([, index]) => index).filter((index) => index !== "working");
     };
-    // Polls, because /metrics may be a second old.
+    // Polls, because /metrics may be up to a second out of date.
     const becomesOverdue = (...indexes: string[]): Promise<void> =>
       eventually(async () => String(await overdue()) === String(indexes), `overdue: ${indexes}`);
     for (const [i, hour] of ["15", "16"].entries()) {

@@ -1,7 +1,7 @@
 // Certificates for HTTPS servers in tests. They are self-signed, so clients trust them only when given them,
 // and their keys are not secret.
 
-/** Key of both certificates of shop.example. */
+/** Private key for both certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgELwb4rvNu8h1UIQH
 SreTzSKUcpmmLRIrPwhDcGZT2KehRANCAASeJjGUhsOhAg4p39uKLIZckfPnado1

@@ -13,10 +13,10 @@ export interface ProgramRun {
 }
 
 export interface ProgramSurroundings {
-  /** Its working directory. */
+  /** The program's working directory. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input. */
+  /** Bytes for the program's standard input. */
   readonly input?: Uint8Array | undefined;
 }
 

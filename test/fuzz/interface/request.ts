@@ -16,7 +16,7 @@ export interface FuzzRequest {
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly transfer: readonly Transfer[];
-  /** Null: no body is sent. */
+  /** Null if no body is sent. */
   readonly body: Uint8Array | null;
 }
 

@@ -23,7 +23,7 @@ import { beginningOf, INDEXES, indexName, ROLES, TENANTS, TOKEN_ROLE } from "./t
 
 export interface Principal {
   readonly name: string;
-  /** Null: no key is sent. */
+  /** Null if no key is sent. */
   readonly key: string | null;
   /** The tenant's word; null for an unknown key and for the bootstrap key. */
   readonly tenant: string | null;
@@ -89,7 +89,7 @@ export class World {
   #rights = new Map<number, KeyRow>();
   /** Tenants' words by tenant number. A renamed tenant keeps its word. */
   readonly #words = new Map<number, string>();
-  /** Tenants' numbers by current name. */
+  /** Tenants' numbers, by their current names. */
   #named = new Map<string, number>();
 
   private constructor(

@@ -58,7 +58,7 @@ function printValue(value: FilterValue): string {
   return `${value.comparison} ${text(value.literal)}`;
 }
 
-/** The tree without positions. */
+/** The tree as text, without positions. */
 function plain(node: FilterNode): string {
   return JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value));
 }

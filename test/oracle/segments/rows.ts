@@ -16,7 +16,7 @@ export interface FieldText {
 
 export interface Row {
   document: Document;
-  /** Larger is newer. */
+  /** A newer document has a larger number. */
   seq: number;
   /** By field name; fields without tokens are omitted. */
   texts: Map<string, FieldText>;

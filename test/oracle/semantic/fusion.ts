@@ -5,7 +5,7 @@ import type { Neighbours } from "../score.js";
 const COSINE_SHARE = 0.35;
 
 export interface Near {
-  /** Nearest first. */
+  /** Sorted, nearest first. */
   nearest: readonly { seq: number; cosine: number }[];
   /** Documents that contain any of the words, best first. */
   worded: readonly number[];

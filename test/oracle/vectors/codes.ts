@@ -42,7 +42,7 @@ export interface PlainNearest {
   seq: number;
   distance: number;
   estimate: number;
-  /** Rounded as in the product. */
+  /** Rounded exactly as in the product. */
   singleEstimate: number;
 }
 

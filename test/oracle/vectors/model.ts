@@ -18,7 +18,7 @@ export interface PlainTerm {
 
 export interface PlainModel {
   slots: PlainSlot[];
-  /** Ascending by bytes. */
+  /** Sorted by the terms' bytes, ascending. */
   terms: PlainTerm[];
   documents: number;
   number: number;
@@ -108,7 +108,7 @@ function counts(term: string, slot: PlainSlot): boolean {
   return slot.stemmed ? isStem || /[0-9]/.test(term) : !isStem;
 }
 
-/** For each row: term -> weighted frequency. */
+/** For each row, each term's weighted frequency. */
 export function rowFeatures(segment: ReadSegment, slots: PlainSlot[]): Map<string, number>[] {
   const rows = Array.from({ length: segment.rows }, () => new Map<string, number>());
   for (const { term, lists } of segment.terms) {

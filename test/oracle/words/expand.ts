@@ -94,7 +94,7 @@ export function typosOf(
   return typos.sort((a, b) => compareBytes(a.term, b.term));
 }
 
-/** A term that contains a word. */
+/** A longer term that contains the word. */
 export interface Infix {
   term: string;
   /** Number of documents with the term, for each field. */

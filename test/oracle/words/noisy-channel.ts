@@ -13,7 +13,7 @@ export interface LikelyTypo extends RankedTypo {
   confidence: number;
 }
 
-/** A query word with its documents. */
+/** A query word and the documents that contain it. */
 export interface QueryWordDocuments {
   i: number;
   documents: Set<number>;

@@ -1,4 +1,4 @@
-// The steps of a story.
+// The kinds of step that make up a story.
 import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
 import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
@@ -11,7 +11,7 @@ export interface Step {
   readonly scopes: readonly string[];
   readonly patterns: readonly string[];
   readonly groups: readonly Group[];
-  /** Hours until expiry; null: never expires. */
+  /** Hours until expiry; null if the key or token never expires. */
   readonly hours: number | null;
   readonly flag: boolean;
 }

@@ -25,7 +25,7 @@ import {
 } from "../../oracle/access.js";
 import { askAs, askAsBootstrap, signedToken } from "./ask.js";
 
-/** Searches per month by plan name. */
+/** Searches per month, by plan name; null if unlimited. */
 export const PLANS: Readonly<Record<string, number | null>> = { default: null, none: 0, few: 5 };
 export const INDEXES = ["shop", "blog"] as const;
 const SCHEMA = {
