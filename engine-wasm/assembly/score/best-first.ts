@@ -1,7 +1,7 @@
-// A heap of candidate rows, taken out most promising first: by their upper bound on text match plus bonus,
-// newest first among equals. It handles plain numbers and is independent of how they were computed.
+// A heap of candidate rows that yields the most promising row first: the highest upper bound on text match
+// plus bonus, and the newest among equals. Works on plain numbers, no matter how they were computed.
 //
-//   entry: | f64 bound | u32 row | u32 number of the row where it was scored |
+//   entry: | f64 bound | u32 row | u32 the row's number in the set that was scored |
 import { scratch, scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
@@ -16,9 +16,7 @@ function before(entry: usize, bound: f64, row: u32): bool {
   return own > bound || (own == bound && Mem.u32At(entry + ENTRY_ROW) > row);
 }
 
-/**
- * The candidate rows of one search, with space to find the k-th largest number. Allocated in scratch memory.
- */
+/** One search's candidate rows, with space to find the k-th largest number. Allocated in scratch memory. */
 @unmanaged
 export class BestFirst {
   entries: usize;
@@ -35,7 +33,7 @@ export class BestFirst {
     this.held = 0;
   }
 
-  /** Adds a row. Call `ready` before taking rows out. */
+  /** Adds a row. Call `ready` before removing rows. */
   add(bound: f64, row: u32, number: u32): void {
     if (this.held == this.capacity) this.grow();
     const entry = this.entries + <usize>this.held * ENTRY_BYTES;

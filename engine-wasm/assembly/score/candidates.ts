@@ -1,6 +1,6 @@
-// The rows of a range that may still be among the best. They are selected by upper bounds on their scores and
-// offered most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts determines
-// the order in which rows are visited.
+// The rows in a range that may still be among the best, selected by upper bounds on their scores and offered
+// most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts determines the
+// order in which ranges are visited.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNextWord } from "../memory/bitset";
@@ -30,7 +30,7 @@ function rankOf(bits: u64, bit: u64): u32 {
   return <u32>popcnt(bits & (((<u64>1) << bit) - 1));
 }
 
-/** The candidate rows of a range. Allocated in scratch memory. */
+/** A range's candidate rows. Allocated in scratch memory. */
 @unmanaged
 export class Candidates {
   program: SearchProgram;
@@ -41,9 +41,9 @@ export class Candidates {
   near: NearLists;
   queue: BestFirst;
   growing: bool; // the current range has more rows than all earlier ranges together
-  scored: Numbered; // rows of a range that get scored
-  chosen: usize; // bitset: rows of a range that may enter
-  chosenBefore: usize; // `chosen` of the previous pass, whose rows may still be being scored
+  scored: Numbered; // the rows in a range that are scored
+  chosen: usize; // bitset: rows in a range that may enter
+  chosenBefore: usize; // `chosen` from the previous pass, whose rows may still be in scoring
 
   static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
     const made = changetype<Candidates>(scratchZeroed(offsetof<Candidates>()));
@@ -132,7 +132,7 @@ export class Candidates {
     const cut = this.scoreCut(least, state);
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
-    const plainCut = asked ? cut : cut - bonus; // for rows without a bonus, if it is known which have one
+    const plainCut = asked ? cut : cut - bonus; // for rows without a bonus, if bonus rows are known
     const tied = top.isFull() && least == top.leastSum(); // `least` is the sum of the worst row kept
     const end = Bits.words(to);
     for (
@@ -195,8 +195,8 @@ export class Candidates {
   }
 
   /**
-   * Offers the rows of [from, to) that may enter. `states` holds the rows' states by number; if it is 0, all
-   * rows are in `state` and have every word.
+   * Offers the rows of [from, to) that may enter. `states` contains the rows' states by number; if it is 0,
+   * all rows are in `state` and have every word.
    */
   offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
     const top = this.top;

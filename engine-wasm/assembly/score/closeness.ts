@@ -11,7 +11,7 @@ import { ALL_WORDS, hasWord, wordsMatched } from "./row-state";
 
 const GAP_MAX: u32 = 8;
 
-/** Closeness of the words in the rows of the current segment. Allocated in scratch memory. */
+/** Closeness of the words in the current segment's rows. Allocated in scratch memory. */
 @unmanaged
 export class Closeness {
   program: SearchProgram;

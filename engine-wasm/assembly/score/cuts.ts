@@ -1,4 +1,4 @@
-// Compares many scores with one cut. It handles plain numbers, independent of the rows that they belong to.
+// Compares many scores with one cut. Works on plain numbers, independent of their rows.
 import { Mem } from "../memory/mem";
 
 /** True if all numbers are below the cut. */

@@ -1,6 +1,6 @@
-// The posting lists whose positions count for closeness. They use copies of the cursors, because scoring
-// moves the originals on. Reading positions is expensive, so callers look up only rows that may be among the
-// best, in any order.
+// The posting lists whose positions count toward closeness. They use copies of the cursors, because scoring
+// moves the original cursors. Reading positions is expensive, so callers look up only rows that may be among
+// the best, in any order.
 
 import { checkDeadline } from "../env";
 import { listAt } from "../match/alternative-lists";
@@ -23,7 +23,7 @@ import {
 
 export const RUN_BYTES: usize = 12; // u32 slot index, u32 start and end of the positions
 
-const LISTS_PROBED: u32 = 8; // if a word has more lists, record for each row which of them contain it
+const LISTS_PROBED: u32 = 8; // above this many lists for a word, record for each row which lists contain it
 const SEEK_ABOVE: u32 = 12; // above this many postings per row, seek rows in a list instead of scanning it
 const LISTS_A_CHECK: u32 = 63; // between two deadline checks
 const RUNS_A_CHECK: u32 = 1023; // between two deadline checks
@@ -38,7 +38,7 @@ function copyCursor(word: Word, from: Cursor): void {
   word.nearCount++;
 }
 
-/** Lists of the current segment that count for closeness. Allocated in scratch memory. */
+/** The current segment's lists that count toward closeness. Allocated in scratch memory. */
 @unmanaged
 export class NearLists {
   program: SearchProgram;
@@ -53,8 +53,8 @@ export class NearLists {
   linkBuffer: usize;
   freeLink: usize;
   linksEnd: usize;
-  asks: u32; // lookups of a row in a list so far
-  /** Maximum bytes for the runs of one word. Valid after `runBuffers` has been called in the segment. */
+  asks: u32; // number of times a row was looked up in a list
+  /** Maximum size in bytes of one word's runs. Valid after `runBuffers` has been called in the segment. */
   runBytes: usize;
 
   static make(program: SearchProgram): NearLists {
@@ -71,8 +71,8 @@ export class NearLists {
   }
 
   /**
-   * Sets the rows that may be looked up from now on: the rows of `some` in [first, end). The bounds follow
-   * the rules of `numberRows`.
+   * Sets the rows that may be looked up from now on: the rows of `some` in [first, end). `first` and `end`
+   * follow the rules of `numberRows`.
    */
   ask(some: usize, first: u32, end: u32): void {
     this.bits = some;
@@ -89,8 +89,8 @@ export class NearLists {
   }
 
   /**
-   * Copies the cursors that count for closeness, because scoring moves its own cursors past the rows to look
-   * up.
+   * Copies the cursors that count toward closeness, because scoring moves its own cursors past the rows to
+   * look up.
    */
   private open(): void {
     const program = this.program;
@@ -185,8 +185,8 @@ export class NearLists {
   }
 
   /**
-   * Reads the positions of a word in the row, as one run per list that contains the row. Returns the number
-   * of runs.
+   * Reads a word's positions in the row, as one run per list that contains the row. Returns the number of
+   * runs.
    */
   runs(word: Word, row: u32, runs: usize): u32 {
     let count: u32 = 0;
@@ -207,7 +207,7 @@ export class NearLists {
     return count;
   }
 
-  /** Reads the positions that one list has for the row into a run. Returns 0 if there are none. */
+  /** Reads one list's positions in the row into a run. Returns 0 if there are none. */
   private readRun(cursor: Cursor, row: u32, run: usize): u32 {
     if ((++this.asks & RUNS_A_CHECK) == 0) checkDeadline();
     if (!cursorFind(cursor, row)) return 0;

@@ -1,7 +1,7 @@
-// The ranking signal "points": what a document is worth for being near the query by its vector. The points
-// are added to the score of the words, or count alone if neighbours come first. Only neighbours get points.
-// Neighbours are few, so they are offered without checking bounds. Value: `of`, which `textMatch` includes.
-// Bound: `textMost`. Explanation: `of`.
+// The ranking signal "points": what a document earns because its vector is near the query's. The points are
+// added to the word score, or count alone if neighbours rank first. Only neighbours get points. Neighbours
+// are few, so they are offered without checking bounds. Value: `of`, which `textMatch` includes. Bound:
+// `textMost`. Explanation: `of`.
 
 import { Neighbours } from "../match/neighbours";
 import { scratchZeroed } from "../memory/arena";
@@ -10,7 +10,7 @@ import { SearchProgram } from "../program/search-program";
 import { textMatchOf, textMatchOfNeighbour } from "../rank/final-key";
 import { textMatchIn } from "./row-state";
 
-/** Points of the neighbours among the rows of the current segment. Allocated in scratch memory. */
+/** Points of the neighbours in the current segment. Allocated in scratch memory. */
 @unmanaged
 export class NeighbourPoints {
   program: NeighbourProgram;
@@ -27,12 +27,12 @@ export class NeighbourPoints {
     return made;
   }
 
-  /** True if only the row's points count, because it is a neighbour that precedes all other rows. */
+  /** True if only the row's points count, because the row is a neighbour that ranks before all other rows. */
   areAll(row: u32): bool {
     return this.program.first && this.neighbours.matches(row);
   }
 
-  /** The points of a row. */
+  /** A row's points. */
   of(row: u32): f64 {
     const neighbours = this.neighbours;
     const counts = this.program.first ? neighbours.matches(row) : neighbours.has(row);

@@ -1,6 +1,6 @@
-// The ranking signal "place": a bonus for a field that starts with the words of the query, and a larger one
-// for a field that consists of exactly these words. Only rows with every word get it. Value: `of`, which
-// reads positions. Bounds: `most` for rows of a state, `bound` for one row. Explanation: `explain`.
+// The ranking signal "place": a bonus for a field that starts with the query's words, and a larger bonus for
+// a field that consists of exactly these words. Only rows with every word get it. Value: `of`, which reads
+// positions. Bounds: `most` for rows in a state, `bound` for one row. Explanation: `explain`.
 
 import { leastNormOf, summaryOfSlot } from "../columns/summaries";
 import { PLACE_STARTS, PLACE_WHOLE } from "../layout";
@@ -66,7 +66,7 @@ export class PlaceBonus {
     return false;
   }
 
-  /** True if rows of this state may get a place bonus. */
+  /** True if rows in this state may get a place bonus. */
   applies(state: u32): bool {
     return this.given && wordsMatched(state) == this.program.wordCount;
   }
@@ -105,9 +105,9 @@ export class PlaceBonus {
   }
 
   /**
-   * Returns `whole` if a queried slot consists of exactly the query's words and the row has every word as
-   * written; returns `starts` if such a slot begins with the words, in order. Must not be called for a row
-   * with a `bound` of 0, which gets no bonus.
+   * Returns the larger of the two place bonuses if a queried slot consists of exactly the query's words and
+   * the row has every word as written. Otherwise returns `startsBonus` if a queried slot begins with the
+   * words in order, or 0. Must not be called for a row whose `bound` is 0, which gets no bonus.
    */
   of(row: u32, state: u32): f64 {
     const program = this.program;

@@ -1,9 +1,9 @@
-// The state of a row, which ranks before its score: the number of words it has, their typos, and whether all
-// are as written. One u32 per row, written when words are scored and read when bounds are computed.
+// A row's state, which ranks before its score: the number of its words, their typos, and whether all are as
+// written. One u32 per row, written when words are scored and read when bounds are computed.
 
 import { textMatchOf } from "../rank/final-key";
 
-// State of a row, u32: typos (at most 15), whether a word is inexact, words matched.
+// A row's state, u32: typos (at most 15), whether a word is inexact, words matched.
 export const TYPOS: u32 = 0xff;
 export const TYPOS_COUNTED: u32 = 15;
 export const INEXACT: u32 = 0x100;
@@ -14,7 +14,9 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
   return (MATCHED * words) | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
 }
 
-/** Every word. Each word of a row is one bit. The 65th and later words have no bit and count as present. */
+/**
+ * Every word. Each of a row's words is one bit. The 65th and later words have no bit and count as present.
+ */
 export const ALL_WORDS: u64 = ~0;
 const WORDS_WITH_BIT: u32 = 64;
 

@@ -1,8 +1,8 @@
-// Ranks rows by text match plus bonus, larger first. Rows fall into sets ordered by the state of the text
-// match (all words, their typos, whether they are as written). Sets are visited best first until no further
-// set can change the result. Where lower alternatives may not matter, the rows of a set are scored with their
-// best alternatives alone; only rows whose bound can enter get the other alternatives, closeness and bonuses
-// (candidates.ts). Rows that lack a word are visited word by word, as in MaxScore of Turtle and Flood 1995.
+// Ranks rows by text match plus bonus, larger first. Rows fall into sets ordered by the text match's state
+// (all words, their typos, whether they are as written). Sets are visited best first until no further set can
+// change the result. Where lower alternatives may not matter, a set's rows are scored with their best
+// alternatives alone; only rows whose bound can enter get the other alternatives, closeness and bonuses
+// (candidates.ts). Rows that lack a word are visited word by word, as in Turtle and Flood's MaxScore (1995).
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -26,7 +26,7 @@ import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_GROWTH: u32 = 4;
-const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring them all is faster
+const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring all of them is faster
 const PART_MOST: u32 = 256; // maximum number of candidates offered at a time
 
 /** Visits the rows of the current segment set by set. Allocated in scratch memory. */
@@ -46,7 +46,7 @@ export class SetVisitor {
   rangeRows: u32;
   rangeFirst: u32;
   size: u32; // number of rows in the next range
-  scored: Numbered; // rows of a range that get scored
+  scored: Numbered; // the rows in a range that are scored
   anyBehind: bool; // some word has alternatives of lower tiers
 
   static make(
@@ -177,8 +177,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows that have every word and share one state. `bestOnly`: the words also have alternatives that
-   * were not used to build the set. Returns false if no row in a worse state can enter either.
+   * Visits rows that have every word and share one state. `bestOnly` means that the words also have
+   * alternatives that were not used to build the set. Returns false if no row in a worse state can enter.
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;
@@ -197,7 +197,7 @@ export class SetVisitor {
 
   /**
    * The rows of `set` in [from, to) that can score enough to enter, judging by lengths and lists. No row is
-   * in a better state than `state`. `which`: the alternatives that can contribute.
+   * in a better state than `state`. `which` says which alternatives can contribute.
    */
   private enough(set: usize, from: u32, to: u32, state: u32, which: u32, oneState: bool): usize {
     const top = this.top;
@@ -255,8 +255,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows in different states. No row is better than state `most` with the score `mostScored`. `which`:
-   * the alternatives that can contribute.
+   * Visits rows in different states. No row is better than state `most` with the score `mostScored`. `which`
+   * says which alternatives can contribute.
    */
   private visitMixed(set: usize, most: u32, mostScored: f64, which: u32): void {
     const scored = this.scored;
@@ -303,8 +303,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows that lack some word, or all rows if having every word gives no advantage. Rows with the word
-   * that can score most come first, then rows with the word that can score second most, and so on.
+   * Visits rows that lack some word, or all rows if having every word gives no advantage. Goes through the
+   * words in descending order of maximum score, and visits each word's remaining rows.
    */
   private visitByWord(set: usize, left: usize): void {
     for (let done: u32 = 0; done < this.program.wordCount && !failed(); done++) {

@@ -1,5 +1,5 @@
-// Scores numbered rows of one segment, one term at a time, list by list. docs/FORMATS.md prescribes the order
-// of all floating-point operations: contributions are added to the sum of an alternative by program term,
+// Scores numbered rows in one segment, one term at a time, list by list. docs/FORMATS.md prescribes the order
+// of all floating-point operations: contributions are added to an alternative's sum by program term,
 // dictionary term and slot, then the best alternative is chosen, then the words are added in order. Other
 // files decide which rows are worth scoring.
 
@@ -36,7 +36,7 @@ function fill(array: usize, value: u64, count: u32): void {
   for (let at = array; at < end; at += 16) Mem.putV128(at, pair);
 }
 
-/** What a slot adds to the length of a row. */
+/** A slot's contribution to a row's length. */
 function lengthAt(lengths: usize, norms: usize, row: u32): f64 {
   return Mem.f64At(lengths + ((<usize>Mem.u8At(norms + row)) << 3));
 }
@@ -47,7 +47,7 @@ function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32
   Mem.putF64(sum, Mem.f64At(sum) + <f64>tf * Mem.f64At(occurrences + ((<usize>norm) << 3)));
 }
 
-/** Word scores of the numbered rows of the current segment. Allocated in scratch memory. */
+/** Word scores of the current segment's numbered rows. Allocated in scratch memory. */
 @unmanaged
 export class WordScores {
   program: SearchProgram;
@@ -89,8 +89,9 @@ export class WordScores {
   }
 
   /**
-   * Scores the rows of a set. `states`: compute their states too; if false, every row must have every word.
-   * `bestOnly`: use only TIER_BEST alternatives; every row must have one for each word.
+   * Scores a set's rows. If `states`, also computes their states; otherwise every row must have every word.
+   * If `bestOnly`, uses only TIER_BEST alternatives; every row must then have such an alternative for each
+   * word.
    */
   score(set: Numbered, states: bool, bestOnly: bool): void {
     const program = this.program;

@@ -1,7 +1,7 @@
-// Ranks the matching rows of one segment: scores the rows that may be among the best and offers them. If text
+// Ranks one segment's matching rows: scores the rows that may be among the best and offers them. If text
 // match and bonus are the first sort criterion, score-sets.ts selects the rows. Otherwise rows are visited in
 // order, range by range, and scored only if the best possible text match would let them enter. signals.ts
-// computes what a row is worth.
+// computes a row's worth.
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -22,8 +22,8 @@ const RANGE_ROWS: u32 = 32768; // rows visited at a time, so that their arrays f
 const RANGE_FIRST: u32 = 1024; // ranges grow, because the rows kept from earlier ranges filter later ones
 const RANGE_MATCHING: u32 = 1024; // ranges are enlarged to have about this many matching rows
 const RANGE_MATCHING_FIRST: u32 = 64; // for the first range; restarting a list costs as much as scoring rows
-const LISTS_IN_RANGES: u32 = 256; // with more lists, restarting them all for every range takes too long
-const WIDE_FIRST: u32 = 16; // then the first range has 1 / WIDE_FIRST of the rows, the second range the rest
+const LISTS_IN_RANGES: u32 = 256; // above this many lists, restarting them all for every range takes too long
+const WIDE_FIRST: u32 = 16; // if so, the first range has 1 / WIDE_FIRST of the rows and the second the rest
 
 /**
  * Rows per range: at least `least`, and enough to include about `matching` of the `found` rows. A multiple of
@@ -34,7 +34,7 @@ function rangeOf(rows: u32, found: u32, least: u32, matching: u32): u32 {
   return wanted >= <u64>rows ? rows : (<u32>wanted + 63) & ~63;
 }
 
-/** Ranks the matching rows of one segment after another. Allocated in scratch memory. */
+/** Ranks matching rows, one segment at a time. Allocated in scratch memory. */
 @unmanaged
 export class Scorer {
   program: SearchProgram;
@@ -46,7 +46,7 @@ export class Scorer {
   sets: SetVisitor;
   scored: Numbered;
   chosen: usize; // bitset: rows of the range that may enter
-  mostText: f64; // the best text match any row can have for the query
+  mostText: f64; // the best text match that any row can have for the query
 
   static make(matches: Matches, signals: Signals, sieve: Sieve): Scorer {
     const made = changetype<Scorer>(scratchZeroed(offsetof<Scorer>()));
@@ -64,7 +64,7 @@ export class Scorer {
 
   /**
    * Scores the rows in `matching` (`found` > 0 of them) and offers those that may be among the best.
-   * `summary`: the segment's summary, or 0.
+   * `summary` is the segment's summary, or 0.
    */
   scoreRows(segment: usize, summary: usize, matching: usize, found: u32): void {
     const rows = Seg.rows(segment);
@@ -123,7 +123,7 @@ export class Scorer {
   }
 
   /**
-   * The rows of `among` that could enter with the best possible text match and bonus. Bit i stands for row
+   * The rows of `among` that could enter with the best possible text match and bonus. Bit i represents row
    * `from` + i.
    */
   private enterers(among: u64, from: u32): u64 {

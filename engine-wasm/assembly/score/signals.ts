@@ -1,14 +1,13 @@
-// Combines the ranking signals: what a row is worth given its words, closeness and bonuses, and an upper
-// bound on that worth, which lets the kernel skip rows without scoring them.
+// Combines the ranking signals: a row's worth given its words, closeness and bonuses, and an upper bound on
+// that worth, which lets the kernel skip rows without scoring them.
 //
 // Each signal is a class in its own file, with its value, its bounds and its explanation side by side:
 // closeness.ts, place-bonus.ts, term-bonus.ts, neighbour-points.ts. Boosts, pins and burials come from rules
 // and are in rank/rules.ts. To add a signal, write such a file, create the signal here, and include its value
 // in `offer` and its bounds in the methods under "Bounds". A bound must never be below a value that a row can
-// get. A signal that is part of the text match belongs in the bounds of the score. Any other signal belongs
-// in the bounds of the bonus, and also clears `isPlain` and, if it is large, `sumIsPlain`
-// (program/rank-program.ts). Code that skips rows uses only these methods; `boundsHold` checks each bound
-// against what a row is worth.
+// get. A signal that is part of the text match belongs in the score bounds. Any other signal belongs in the
+// bonus bounds, and also clears `isPlain` and, if it is large, `sumIsPlain` (program/rank-program.ts). Code
+// that skips rows uses only these methods; `boundsHold` checks each bound against a row's worth.
 
 import { ROW_HAS_WORD, ROW_MATCHED, ROW_NEIGHBOUR, SORT_RELEVANCE } from "../layout";
 import { Neighbours } from "../match/neighbours";
@@ -30,7 +29,7 @@ import { rowState, textMatchIn, wordsMatched } from "./row-state";
 import { WordScores } from "./score-words";
 import { TermBonus } from "./term-bonus";
 
-/** The ranking signals of one search over the rows of the current segment. Allocated in scratch memory. */
+/** One search's ranking signals over the current segment's rows. Allocated in scratch memory. */
 @unmanaged
 export class Signals {
   program: SearchProgram;
@@ -43,9 +42,9 @@ export class Signals {
   place: PlaceBonus;
   term: TermBonus;
   points: NeighbourPoints;
-  leastTypos: u32; // fewest typos of a row with all words
+  leastTypos: u32; // fewest typos in a row with all words
   bestState: u32; // the best state of any row
-  mostScore: f64; // the maximum score of all words with closeness
+  mostScore: f64; // maximum score of all words, including closeness
   rows: u32; // number of rows in the current segment
   lowerIsBetter: bool; // a sort key prefers small text matches, so no bound can exclude a row
 
@@ -102,7 +101,7 @@ export class Signals {
 
   // Bounds.
 
-  /** The most that signals can add to the score of a row's words. */
+  /** The most that signals can add to a row's word score. */
   scoreMost(): f64 {
     return this.closeness.most;
   }
@@ -112,19 +111,19 @@ export class Signals {
     return this.points.textMost(this.mostScore, this.bestState);
   }
 
-  /** The largest bonus of rows in this state, except bonuses that lift a row over all others. */
+  /** The largest bonus for rows in this state, excluding bonuses that lift a row above all others. */
   bonusMost(state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
 
-  /** The largest bonus of the row in the best state. */
+  /** The row's largest bonus in the best state. */
   rowBonusMost(row: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.most(this.bestState);
   }
 
   /**
-   * Bitset of the rows that the other bounds on sums do not cover, or 0 if there are none. They are few:
-   * neighbours, and rows lifted over all others.
+   * Bitset of the rows that the other bounds on sums do not cover, or 0 if there are none. There are few such
+   * rows: neighbours, and rows lifted above all others.
    */
   rowsApart(): usize {
     const lifted: usize = this.program.ranking.isPlain ? 0 : this.term.lifted;
@@ -161,14 +160,14 @@ export class Signals {
     return ((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) != 0;
   }
 
-  /** The largest bonus of the row in this state. */
+  /** The row's largest bonus in this state. */
   bonusBound(row: u32, state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.bound(row, state);
   }
 
   /**
-   * Upper bound on text match plus bonus of the row. `score` is its score or an upper bound on it; `words`
-   * are the words that it has.
+   * Upper bound on the row's text match plus bonus. `score` is its score or an upper bound on it; `words` are
+   * the words that it has.
    */
   sumBound(row: u32, score: f64, state: u32, words: u64): f64 {
     const bound = this.textMatch(score + this.closeness.bound(state, words), state);
@@ -177,7 +176,7 @@ export class Signals {
 
   // Values.
 
-  /** Offers a row. It must be one that near-lists.ts may look up. */
+  /** Offers a row, which must be one of the rows that near-lists.ts may look up. */
   offer(row: u32, score: f64, state: u32, words: u64): void {
     if (!this.program.ranking.isPlain) return this.offerRanked(row, score, state, words);
     const top = this.top;
@@ -218,10 +217,7 @@ export class Signals {
     top.offer(row, text, bonus, flags);
   }
 
-  /**
-   * True if no bound used to skip rows is below what this row is worth. `score` is the score of its words
-   * alone.
-   */
+  /** True if no bound used to skip rows is below the row's worth. `score` is the score of its words alone. */
   private boundsHold(row: u32, score: f64, state: u32, words: u64, text: f64, bonus: f64): bool {
     if (text > this.mostText() || text + bonus > this.sumBound(row, score, state, words)) return false;
     if (bonus > this.rowBonusMost(row)) return false;

@@ -1,6 +1,6 @@
 // Finds the rows that have the first word at position 0 of some queried slot; only these rows can get a place
-// bonus. It decodes the positions of whole blocks in one pass. That is much faster than reading them row by
-// row and pays off if many rows need it. For a query of one word, no further check of the place is needed.
+// bonus. Decodes the positions of whole blocks in one pass, which is much faster than reading them row by row
+// and pays off if many rows need it. A one-word query needs no further position check.
 
 import { checkDeadline } from "../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_POSITIONS, STATUS_DAMAGED } from "../layout";
@@ -27,8 +27,7 @@ const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; `known` has one entr
 const LISTS_A_CHECK: u32 = 63; // between two deadline checks
 
 /**
- * False if no position in a block is 0. Only the first position of a posting is absolute; the rest are
- * distances.
+ * False if no position in a block is 0. Only a posting's first position is absolute; the rest are distances.
  */
 function mayHaveStart(cursor: Cursor, block: u32): bool {
   let at = blockStart(cursor, block);
@@ -56,7 +55,7 @@ function blockEnd(cursor: Cursor, block: u32, start: usize): usize {
   return max(start, cursor.positions + min(<usize>next, cursor.positionsEnd - cursor.positions));
 }
 
-/** Rows of the current segment with a field that begins with the first word. Allocated in scratch memory. */
+/** The current segment's rows with a field that begins with the first word. Allocated in scratch memory. */
 @unmanaged
 export class Starts {
   program: SearchProgram;
@@ -66,7 +65,7 @@ export class Starts {
   starts: usize; // bitset: rows with the first word at position 0
   wholes: usize; // bitset: rows of `starts` whose slot has as many tokens as the query has words
   norms: usize; // norm bytes for the current list's slot
-  normOfWords: u32; // norm byte for a length equal to the query's number of words; NORMS = none
+  normOfWords: u32; // norm byte for a length equal to the query's word count; NORMS = none
   buffer: usize;
 
   static make(program: SearchProgram): Starts {
@@ -108,7 +107,7 @@ export class Starts {
     return to == from || this.isKnown(to - 1);
   }
 
-  /** True if a norm byte stands for a length equal to the query's number of words. */
+  /** True if a norm byte represents a length equal to the query's word count. */
   lengthIsWords(norm: u32): bool {
     return norm == this.normOfWords;
   }
@@ -176,9 +175,9 @@ export class Starts {
   }
 
   /**
-   * Reads all postings of the current block, including those outside the range: the result is valid for them
-   * too. A zero byte is position 0. The posting it belongs to is found by counting: as many positions end
-   * before that byte as the earlier postings have.
+   * Reads all postings in the current block, including those outside the range: the result is also valid for
+   * them. A zero byte is position 0. Its posting is found by counting: the number of positions that end
+   * before that byte equals the number of positions in earlier postings.
    */
   private findInBlock(cursor: Cursor): void {
     const held = cursor.held;
@@ -212,8 +211,8 @@ export class Starts {
   }
 
   /**
-   * `findInBlock` for postings with one position each, each stored in one byte: there are as many bytes as
-   * postings.
+   * Like `findInBlock`, for postings with one position each, each stored in one byte: there are as many bytes
+   * as postings.
    */
   private findSingles(cursor: Cursor, at: usize): void {
     const held = cursor.held;

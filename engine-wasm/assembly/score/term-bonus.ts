@@ -1,6 +1,6 @@
 // The ranking signal "term": a bonus for rows that have given terms in certain fields. Within a group of
-// terms only the largest bonus counts; the bonuses of groups are added up. Value: `of`. Bounds: `most` for
-// any row, and `of` itself, which reads no positions. Explanation: `explain`.
+// terms only the largest bonus counts; the groups' bonuses are added up. Value: `of`. Bounds: `most` for any
+// row, and `of` itself, which reads no positions. Explanation: `explain`.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNone, bitsOr } from "../memory/bitset";
@@ -19,14 +19,14 @@ import {
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-/** Rows of the current segment with bonus terms. Allocated in scratch memory. */
+/** The current segment's rows with bonus terms. Allocated in scratch memory. */
 @unmanaged
 export class TermBonus {
   ranking: RankProgram;
   segment: usize;
   rows: u32;
   rowsWith: usize; // bitset: rows with any bonus term; 0 = none
-  lifted: usize; // bitset: rows with a bonus that lifts them over all others; 0 = none
+  lifted: usize; // bitset: rows with a bonus that lifts them above all others; 0 = none
   most: f64; // the largest value of `of` for rows that are not lifted
   cursor: Cursor;
   buffer: usize;
@@ -125,10 +125,7 @@ export class TermBonus {
     return i;
   }
 
-  /**
-   * Writes the numbers (u32) of the bonus terms that count for the row to `numbers`. Returns how many there
-   * are.
-   */
+  /** Writes the numbers (u32) of the bonus terms that count for the row to `numbers`. Returns their count. */
   explain(row: u32, numbers: usize): u32 {
     const end = this.ranking.bonusTermCount;
     let count: u32 = 0;

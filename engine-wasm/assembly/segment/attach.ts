@@ -1,6 +1,6 @@
-// The check that every segment must pass before a kernel reads it: all sections lie inside the segment, and
-// all tables used to index other tables contain valid indices. It takes linear time with trivial steps, and
-// lets the query kernels read columns without further checks. Posting lists are checked when decoded.
+// Checks a segment before any kernel reads it: all sections must lie inside the segment, and all tables that
+// index other tables must contain valid indices. The check takes linear time with trivial steps, and lets the
+// query kernels read columns without further checks. Posting lists are checked when decoded.
 
 import {
   DICT_COUNT,

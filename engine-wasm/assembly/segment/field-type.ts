@@ -32,15 +32,15 @@ export function isArrayType(type: u32): bool {
 }
 
 /**
- * Default case of every switch over types. The kernel then reports an error instead of reading values as the
- * wrong type.
+ * Default case of every type switch. The kernel then reports an error instead of reading values as the wrong
+ * type.
  */
 export function unknownType(): u32 {
   fail(STATUS_UNKNOWN_TYPE);
   return 0;
 }
 
-/** Kind of a slot's values; the same in all segments of an index. */
+/** Kind of a slot's values; constant across an index's segments. */
 export const KIND_UNKNOWN: u32 = 0; // no segment has the field
 export const KIND_INT: u32 = 1;
 export const KIND_FLOAT: u32 = 2;
@@ -71,7 +71,7 @@ export function valueBytes(type: u32): u32 {
   }
 }
 
-/** Smallest integer that a field of an integer type can hold. */
+/** Smallest integer that a field of an integer type can store. */
 export function leastInteger(type: u32): i64 {
   switch (type) {
     case TYPE_BOOL:
@@ -86,7 +86,7 @@ export function leastInteger(type: u32): i64 {
   }
 }
 
-/** Largest integer that a field of an integer type can hold. */
+/** Largest integer that a field of an integer type can store. */
 export function largestInteger(type: u32): i64 {
   switch (type) {
     case TYPE_BOOL:

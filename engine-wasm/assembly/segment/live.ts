@@ -1,5 +1,5 @@
 // Live bitsets: regions with a bit set for every row that is not deleted. They belong to the snapshots that
-// refer to them. To make the next snapshot, a bitset is copied and rows are cleared in the copy.
+// refer to them. The next snapshot gets a copy of the bitset in which further rows are cleared.
 import { reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
 import { Seg, Snap } from "./segment";

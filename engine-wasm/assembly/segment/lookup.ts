@@ -9,8 +9,8 @@ import { Seg, Snap } from "./segment";
 export const NOT_FOUND: u32 = 0xffffffff;
 
 /**
- * The first place in the segment's ascending id hashes whose hash is >= `hash`. Hashes are evenly
- * distributed, so the search starts at the expected place and doubles its steps.
+ * The first index in the segment's ascending id hashes with a hash >= `hash`. Hashes are evenly distributed,
+ * so the search starts at the expected index and doubles its steps.
  */
 export function idFirst(segment: usize, hash: u64): u32 {
   const rows = Seg.rows(segment);
@@ -43,7 +43,7 @@ export function idFirst(segment: usize, hash: u64): u32 {
   return low;
 }
 
-/** The row with a sequence number, or NOT_FOUND. */
+/** The row with the given sequence number, or NOT_FOUND. */
 export function rowOfSeq(segment: usize, seq: u64): u32 {
   const rows = Seg.rows(segment);
   if (rows == 0 || Seg.seq(segment, 0) > seq || Seg.seq(segment, rows - 1) < seq) return NOT_FOUND;
@@ -86,8 +86,8 @@ export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
 }
 
 /**
- * Finds rows by sequence number, live or not. Input: f64[]; result: {u32 entry, u32 row} for each sequence
- * number. The entry is 0xffffffff if no segment has it.
+ * Finds live and deleted rows by sequence number. Input: f64[]; result: {u32 entry, u32 row} for each
+ * sequence number. The entry is 0xffffffff if no segment has the sequence number.
  */
 export function locate(snapshot: usize, input: usize, bytes: usize): i32 {
   if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;

@@ -1,6 +1,6 @@
-// Reads the positions of a cursor's current posting. The positions of a list are one sequence of varints,
-// `tf` of them per posting. A block records where its first positions start; the positions before the current
-// posting are skipped by counting the final bytes of varints.
+// Reads the positions of a cursor's current posting. A list's positions are one sequence of varints, `tf`
+// varints per posting. A block records where its first positions start; the positions before the current
+// posting are skipped by counting the varints' final bytes.
 
 import { STATUS_DAMAGED } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -23,7 +23,7 @@ function skipVarints(at: usize, end: usize, count: u32): usize {
   return at;
 }
 
-/** Moves the cursor's position pointer to the first position of the current posting. */
+/** Moves the cursor's position pointer to the current posting's first position. */
 function findPositions(cursor: Cursor): bool {
   if (cursor.positionIndex > cursor.at) return fail(STATUS_DAMAGED);
   let skipped: u64 = 0;
@@ -37,8 +37,7 @@ function findPositions(cursor: Cursor): bool {
 }
 
 /**
- * Positions read so far, u32 each, contiguous for several postings. Allocated in scratch memory, grows as
- * needed.
+ * Positions read so far, u32 each, contiguous across postings. Allocated in scratch memory; grows as needed.
  */
 @unmanaged
 export class Positions {
@@ -69,9 +68,8 @@ export class Positions {
   }
 
   /**
-   * Appends the ascending positions of the current posting to the buffer. Returns the number of positions,
-   * which is the posting's frequency, or 0 after reporting damage. Allocates scratch memory if the buffer is
-   * full.
+   * Appends the current posting's ascending positions to the buffer. Returns the number of positions, which
+   * is the posting's frequency, or 0 after reporting damage. Allocates scratch memory if the buffer is full.
    */
   read(cursor: Cursor): u32 {
     const tf = cursor.tf();

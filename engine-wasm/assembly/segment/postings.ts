@@ -32,8 +32,8 @@ const TF_BITS_MAX: u32 = 24; // no document is long enough for a larger frequenc
 @unmanaged
 export class Cursor {
   slot: u32;
-  count: u32; // postings in the list
-  rows: u32; // rows of the segment
+  count: u32; // number of postings in the list
+  rows: u32; // number of rows in the segment
   blocks: u32; // number of packed blocks; the tail counts as block number `blocks`
   directory: usize;
   data: usize; // the packed blocks
@@ -151,7 +151,10 @@ function damaged(cursor: Cursor): usize {
 /** Size of a buffer for `cursorUseBuffer`, large enough for any list. */
 export const BLOCK_BUFFER_BYTES: usize = BLOCK_ROWS * 8;
 
-/** Makes the cursor decode into a buffer of BLOCK_BUFFER_BYTES, which cursors may share one at a time. */
+/**
+ * Makes the cursor decode into a buffer of BLOCK_BUFFER_BYTES. Cursors may share the buffer, one cursor at a
+ * time.
+ */
 export function cursorUseBuffer(cursor: Cursor, buffer: usize): void {
   cursor.rowBuffer = buffer;
   cursor.tfBuffer = buffer + BLOCK_ROWS * 4;
@@ -176,7 +179,9 @@ export function cursorNextBlock(cursor: Cursor): bool {
   return decode(cursor, cursor.block + 1);
 }
 
-/** `cursorNextBlock` without decoding the frequencies of a packed block, for callers that never read them. */
+/**
+ * Like `cursorNextBlock`, but does not decode a packed block's frequencies, for callers that never read them.
+ */
 function nextRows(cursor: Cursor): bool {
   const block = cursor.block + 1;
   if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
@@ -280,8 +285,8 @@ function decodeTail(cursor: Cursor): bool {
 }
 
 /**
- * Moves forward to the first posting with a row >= target and returns its row. Never moves back. Returns
- * TERMINATED at the end of the list and after that.
+ * Moves forward to the first posting with a row >= target and returns that row. Never moves back. Returns
+ * TERMINATED once the list has ended.
  */
 export function cursorSeek(cursor: Cursor, target: u32): u32 {
   if (cursor.at < cursor.held && cursor.rowAt(cursor.held - 1) >= target) return seekInBlock(cursor, target);
@@ -295,7 +300,10 @@ export function cursorSeek(cursor: Cursor, target: u32): u32 {
   return seekInBlock(cursor, target);
 }
 
-/** Moves to the first posting of the current block if it can contain the row, else to before the list. */
+/**
+ * Moves to the current block's first posting if the block can contain the row, else to before the list's
+ * first posting.
+ */
 function goBack(cursor: Cursor, row: u32): void {
   if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
   cursor.at = 0;
@@ -317,7 +325,7 @@ export function cursorBlockOf(cursor: Cursor, target: u32): u32 {
   return blockOf(cursor, 0, target);
 }
 
-/** Lower bound on the rows of a block: one more than the last row before it. */
+/** Lower bound on a block's rows: one more than the last row before the block. */
 export function cursorBlockFrom(cursor: Cursor, block: u32): u32 {
   return block == 0 ? 0 : lastRow(cursor, block - 1) + 1;
 }
@@ -368,7 +376,7 @@ function seekInBlock(cursor: Cursor, target: u32): u32 {
   return low < cursor.held ? cursor.rowAt(low) : TERMINATED;
 }
 
-/** True if posting `i` is the first in the block, starting at the current one, whose row is >= target. */
+/** True if posting `i` is the block's first posting, from the current one on, whose row is >= target. */
 function isFirstFrom(cursor: Cursor, i: u32, target: u32): bool {
   return (i == cursor.at || cursor.rowAt(i - 1) < target) && (i == cursor.held || cursor.rowAt(i) >= target);
 }

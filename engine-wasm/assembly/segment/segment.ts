@@ -129,13 +129,13 @@ export abstract class Snap {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
   }
 
-  /** The vector codes of the rows, or 0 if there are none. */
+  /** The rows' vector codes, or 0 if there are none. */
   @inline static codes(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 12);
   }
 }
 
-/** The field entry of a slot, or 0 if no document of the segment has a value in the slot. */
+/** A slot's field entry, or 0 if no document in the segment has a value in the slot. */
 export function findField(segment: usize, slot: u32): usize {
   const table = Seg.at(segment, SEG_FIELD_TABLE);
   let low: u32 = 0;

@@ -1,5 +1,5 @@
-// Sums of field lengths over the live rows of a segment. The sum over all rows is stored when the segment is
-// written, so a query reads only the lengths of deleted rows.
+// Sums of field lengths over a segment's live rows. The sum over all rows is stored when the segment is
+// written, so a query reads only the deleted rows' lengths.
 
 import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "../layout";
 import { scratch } from "../memory/arena";
@@ -9,8 +9,8 @@ import { decodeNorm } from "../memory/norm";
 import { Field, findField, Seg, Snap } from "./segment";
 
 /**
- * Total length, in tokens, of the texts in a slot, and the number of documents that have such a text.
- * Allocated in scratch memory.
+ * Total length, in tokens, of a slot's texts, and the number of documents with a text in the slot. Allocated
+ * in scratch memory.
  */
 @unmanaged
 export class Lengths {
@@ -21,7 +21,7 @@ export class Lengths {
     return changetype<Lengths>(scratch(offsetof<Lengths>()));
   }
 
-  /** Computes the sums over the live rows of a snapshot. */
+  /** Computes the sums over a snapshot's live rows. */
   sumOf(snapshot: usize, slot: u32): void {
     this.sum = 0;
     this.documents = 0;
@@ -29,7 +29,7 @@ export class Lengths {
     for (let i: u32 = 0; i < segments; i++) this.add(Snap.segment(snapshot, i), Snap.live(snapshot, i), slot);
   }
 
-  /** Adds the live rows of a segment. `live`: 0 = all rows. */
+  /** Adds a segment's live rows. `live` is the bitset of live rows, or 0 if all rows are live. */
   private add(segment: usize, live: usize, slot: u32): void {
     const field = findField(segment, slot);
     if (field == 0) return;

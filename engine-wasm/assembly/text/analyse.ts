@@ -1,5 +1,4 @@
-// Kernels that expose the analyser to the workbench: the tokens of a text, the folding of a value, the hash
-// of an id.
+// Kernels that expose the analyser to the workbench: a text's tokens, a value's folding, an id's hash.
 
 import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES } from "../layout";
 import { scratch, scratchRewind } from "../memory/arena";
@@ -9,7 +8,7 @@ import { JoinedTokens } from "./join";
 import { foldValue, Tokenizer } from "./tokenize";
 import { foldBound } from "./unicode";
 
-/** Returns the tokens of the text of `bytes` bytes at p, in scratch: TOKEN_* structures, back to back. */
+/** Returns the tokens of the `bytes`-byte text at p, in scratch: TOKEN_* structures, back to back. */
 export function analyse(p: usize, bytes: usize): usize {
   const tokens = Tokenizer.make();
   const joined = JoinedTokens.make(tokens);
@@ -51,7 +50,7 @@ function putToken(
   return out + size;
 }
 
-/** Returns the folded form of the text of `bytes` bytes at p, in scratch memory. */
+/** Returns the folded form of the `bytes`-byte text at p, in scratch memory. */
 export function fold(p: usize, bytes: usize): usize {
   const result = scratch(4 + foldBound(bytes));
   Mem.putU32(result, foldValue(p, bytes, result + 4));

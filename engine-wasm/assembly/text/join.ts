@@ -23,7 +23,7 @@ export class JoinedTokens {
   /** Number of tokens in the joined term, 2..JOIN_PARTS_MAX. */
   parts: u32;
 
-  private run: u32; // number of tokens in the run that continues after the current token, 0 = none
+  private run: u32; // number of tokens in the run that continues after the current token; 0 = none
   private joinable: bool; // whether the run is short enough and has no ideographs
   private numbers: bool; // whether all tokens so far are digits only
   private joinsNumbers: bool; // whether all joiners so far are JOIN_ALL
@@ -39,7 +39,7 @@ export class JoinedTokens {
     return changetype<usize>(this) + offsetof<JoinedTokens>();
   }
 
-  /** Must be called once per token. True if the current token is the last of a run that is joined. */
+  /** True if the current token is the last token in a joined run. Must be called once per token. */
   endsHere(): bool {
     const joiner = this.tokens.joinerBehind();
     if (joiner == JOIN_NONE && this.run == 0) return false;

@@ -42,7 +42,7 @@ function tokenBegins(p: usize, end: usize): bool {
   return isWordClass(kind) || kind == CLASS_IDEOGRAPH;
 }
 
-/** Table entry of the code point at p, which is not ASCII. Sets `pointBytes`. */
+/** Table entry for the non-ASCII code point at p. Sets `pointBytes`. */
 function wideEntry(p: usize, end: usize): u32 {
   const point = pointAt(p, end);
   return point < 0 ? CLASS_SEPARATOR : unicodeEntry(point);
@@ -77,7 +77,7 @@ export class Tokenizer {
   private text: usize;
   private textEnd: usize;
   private cursor: usize;
-  // Maximum length of the token; lowered to its current length once a character did not fit.
+  // Maximum token length in bytes; lowered to the token's current length once a character does not fit.
   private room: u32;
 
   static make(): Tokenizer {

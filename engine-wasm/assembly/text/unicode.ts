@@ -1,7 +1,7 @@
-// Class and folding of code points. They come from the frozen table that the host puts into a region of this
-// instance, overridden by an index's symbols_to_index and token_separators. ASCII is copied into flat tables,
-// so that the tokenizer uses the big table only for other characters. The tables are globals: an instance
-// uses one set, from setUnicode and setOverrides, for all texts.
+// Classes and foldings of code points. They come from the frozen table that the host puts into a region in
+// this instance, overridden by an index's symbols_to_index and token_separators. ASCII entries are copied
+// into flat tables, so that the tokenizer uses the big table only for other characters. The tables are
+// globals: an instance uses one set, from setUnicode and setOverrides, for all texts.
 import {
   CLASS_DIGIT,
   CLASS_IGNORED,
@@ -110,7 +110,7 @@ export function foldBound(bytes: usize): usize {
   return bytes * growth;
 }
 
-/** Table entry of a code point (0..0x10ffff), overrides included. */
+/** Table entry for a code point (0..0x10ffff), overrides included. */
 export function unicodeEntry(point: u32): u32 {
   const entry = tableEntry(point);
   return wideOverrides == 0 ? entry : overridden(point, entry);
@@ -131,7 +131,7 @@ export function entryPlace(entry: u32): usize {
   return pool + (entry >> FOLD_PLACE_SHIFT);
 }
 
-/** Table entry of a code point, ignoring overrides. */
+/** Table entry for a code point, ignoring overrides. */
 export function tableEntry(point: u32): u32 {
   const block: u32 = Mem.u16At(stage1 + ((<usize>(point >> FOLD_BLOCK_SHIFT)) << 1));
   return Mem.u32At(entries + ((<usize>((block << FOLD_BLOCK_SHIFT) | (point & BLOCK_MASK))) << 2));
@@ -145,7 +145,7 @@ function overridden(point: u32, entry: u32): u32 {
   return (entry & ~7) | CLASS_SEPARATOR;
 }
 
-/** The override of a code point, or NO_OVERRIDE. */
+/** A code point's override, or NO_OVERRIDE. */
 function overrideOf(point: u32): u32 {
   let low: u32 = 0;
   let high = overrideCount;

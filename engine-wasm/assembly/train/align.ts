@@ -1,7 +1,7 @@
-// Rotates new term vectors as close as possible to the term vectors of an older model, so that vectors from
-// either model can be compared. The rotation is the orthonormal factor of the polar decomposition of N'O,
-// where the rows of N and O are the new and old vectors of the terms in both models (Schoenemann, "A
-// generalized solution of the orthogonal Procrustes problem", 1966).
+// Rotates new term vectors as close as possible to an older model's term vectors, so that vectors from either
+// model can be compared. The rotation is the orthonormal factor in the polar decomposition of N'O, where the
+// rows of N and O are the new and old vectors of the terms in both models (Schoenemann, "A generalized
+// solution of the orthogonal Procrustes problem", 1966).
 
 import { VECTOR_SIZE } from "../layout";
 import { release, reserve } from "../memory/arena";
@@ -92,7 +92,7 @@ function findShared(shared: Shared): void {
   shared.count = count;
 }
 
-/** Computes N'O, a batch of rows at a time. Terms are weighted as they are in a document. */
+/** Computes N'O, a batch of rows at a time. Terms have the same weights as in a document. */
 function addUp(shared: Shared): void {
   const step = (shared.count + SHARED_MOST - 1) / SHARED_MOST;
   const fresh = reserve(2 * <usize>GATHERED * FLOATS_BYTES);
@@ -111,7 +111,7 @@ function addUp(shared: Shared): void {
   release(fresh);
 }
 
-/** Copies the vectors of pair `i` to `fresh` and `old`. */
+/** Copies pair `i`'s vectors to `fresh` and `old`. */
 function gather(shared: Shared, i: u32, fresh: usize, old: usize): void {
   const term = Mem.u32At(shared.pairs + ((<usize>i) << 3));
   const oldTerm = Mem.u32At(shared.pairs + ((<usize>i) << 3) + 4);

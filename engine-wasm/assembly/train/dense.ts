@@ -134,8 +134,8 @@ function mirror(sums: usize, width: u32): void {
 }
 
 /**
- * Replaces the first `width` numbers of each row with their product with the f64[width][across] at `by`. Each
- * row must have space for `across` numbers.
+ * Replaces each row's first `width` numbers with their product with the f64[width][across] matrix at `by`.
+ * Each row must have space for `across` numbers.
  */
 export function multiplyRows(
   rows: usize,

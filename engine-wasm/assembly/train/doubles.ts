@@ -1,5 +1,5 @@
 // Rows of f64, and small square matrices built from them. All loops run along rows, two numbers at a time, so
-// every row holds an even number of values.
+// every row has an even number of values.
 
 import { Mem } from "../memory/mem";
 

@@ -1,6 +1,6 @@
 // The document-term matrix that a model is trained on, and its products with dense matrices. A document's row
-// holds its heaviest terms and has length 1. The matrix is stored twice, by document and by term, so that a
-// product in either direction reads whole rows of the dense matrix and writes each row once.
+// contains its heaviest terms and has length 1. The matrix is stored twice, by document and by term, so that
+// a product in either direction reads whole rows of the dense matrix and writes each row once.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -12,7 +12,7 @@ import { Chosen, Vocabulary } from "./vocabulary";
 
 const ENTRY_BYTES: usize = 8; // {u32 document or term, f32 value}
 
-/** Row starts and entries, by document and by term. Takes SPARSE_BYTES. */
+/** Row starts and entries, by document and by term. Occupies SPARSE_BYTES. */
 @unmanaged
 export class Sparse {
   documents: u32;
@@ -122,8 +122,8 @@ function offerAll(heaviest: usize, rows: TermRows, term: u32, weight: f32): void
 }
 
 /**
- * Computes rows of documents: the matrix times rows of terms. Only the first `width` numbers of a row count;
- * `width` is a multiple of 8.
+ * Computes document rows: the matrix times term rows. Only the first `width` numbers in a row count; `width`
+ * is a multiple of 8.
  */
 export function documentRows(
   sparse: Sparse,
@@ -138,7 +138,7 @@ export function documentRows(
   }
 }
 
-/** Computes rows of terms: the transposed matrix times rows of documents. */
+/** Computes term rows: the transposed matrix times document rows. */
 export function termRows(sparse: Sparse, documents: usize, stride: usize, width: u32, terms: usize): void {
   for (let term: u32 = 0; term < sparse.terms; term++) {
     const starts = sparse.byTerm + ((<usize>term) << 2);

@@ -17,7 +17,7 @@ import { addFloatsTimes, dotFloats, FLOATS_BYTES, scaleFloats } from "./floats";
 import { orthonormalise } from "./orthonormal";
 import { documentRows, Sparse, termRows } from "./sparse";
 
-/** Number of directions computed. For accuracy, this is slightly more than are kept. */
+/** Number of directions computed: for accuracy, slightly more than the number kept. */
 const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
 /** Bytes per row of a dense matrix, whose first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
 export const ROW_BYTES: usize = WIDTH_MAX * 4;
@@ -27,7 +27,9 @@ const DIRECTION_TURNS: u32 = 12;
 /** A vector is dropped if removing the common direction leaves less than this fraction of its length. */
 const OWN_LEAST: f32 = 1e-4;
 
-/** Returns a region with the term vectors in rows of ROW_BYTES. The row of a term without a vector is 0. */
+/**
+ * Returns a region with the term vectors in rows of ROW_BYTES. A term without a vector has a row of zeros.
+ */
 export function termVectors(sparse: Sparse): usize {
   const terms = reserve(<usize>sparse.terms * ROW_BYTES);
   const documents = reserve(<usize>sparse.documents * ROW_BYTES);
@@ -107,7 +109,7 @@ function shorten(vector: usize): void {
 }
 
 /**
- * Returns a region with the unit vector of the direction that the documents' vectors share most; all zeros if
+ * Returns a region with a unit vector in the direction that the documents' vectors share most; all zeros if
  * they have no common direction.
  */
 function commonDirection(sparse: Sparse, terms: usize, documents: usize): usize {

@@ -1,4 +1,4 @@
-// Trains an embedded model on the documents of a segment. Training is one call that may take many seconds, so
+// Trains an embedded model on a segment's documents. Training is a single call that may take many seconds, so
 // it needs its own instance.
 
 import {
@@ -33,7 +33,7 @@ class Training {
 }
 
 /**
- * Trains on the segment in the region `segment`, which it frees. The region has `bytes` bytes: the parts
+ * Trains on the segment in the region `segment`, which it frees. The region contains `bytes` bytes: the parts
  * listed in features.ts, without the `skipped` bytes after the header. `options` is a region of TRAIN_*.
  * Returns a region with the model, whose header contains its length. The result is deterministic. Returns
  * -STATUS_BAD_PROGRAM, or -STATUS_DAMAGED, after which the instance must be discarded.

@@ -1,6 +1,6 @@
-// Codes of vectors: one bit per number, for the rows of one segment, contiguous in a region. The host frees
-// the region, or moves it to another instance. docs/FORMATS.md draws the bytes. Independent of where the
-// vectors come from.
+// Vector codes: one bit per number, for one segment's rows, contiguous in a region. The host frees the
+// region, or moves it to another instance. docs/FORMATS.md draws the bytes. Independent of where the vectors
+// come from.
 
 import {
   CODE_BYTES,
@@ -45,8 +45,8 @@ function regionBytesOf(rows: u32): u64 {
 }
 
 /**
- * A region for `rows` rows, none of which has a code yet. The space of the codes is left uninitialised, so
- * that a large region is not touched before it is needed.
+ * Allocates a region for `rows` rows, none of which has a code yet. Leaves the space for codes uninitialised,
+ * so that a large region is not touched before it is needed.
  */
 export function codesNew(rows: u32): usize {
   const codes = reserve(<usize>min<u64>(regionBytesOf(rows), BYTES_MAX));
@@ -57,7 +57,7 @@ export function codesNew(rows: u32): usize {
 }
 
 /**
- * Zeroes the space of each of the `count` rows starting at `first` that has no code, as the stored form
+ * Zeroes the space of each row without a code among the `count` rows starting at `first`, as the stored form
  * requires.
  */
 export function codesTidy(codes: usize, first: u32, count: u32): void {
@@ -112,9 +112,9 @@ function putPresent(codes: usize, row: u32, present: bool): void {
 }
 
 /**
- * Copies codes to the `count` rows of a segment starting at `first`, from the rows with the same sequence
- * numbers in another segment. Rows that are not in the other segment, or have no code there, are unchanged.
- * Returns the next row that may be in the other segment: all earlier rows are done.
+ * Copies codes to a segment's `count` rows starting at `first`, from the rows with the same sequence numbers
+ * in another segment. Rows that are not in the other segment, or have no code there, are unchanged. Returns
+ * the next row that may be in the other segment: all earlier rows are done.
  */
 export function codesCopy(
   toSegment: usize,

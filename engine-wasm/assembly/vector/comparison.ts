@@ -1,6 +1,6 @@
 // Computes Hamming distances between a query's code and the codes of the rows in a bitset, block by block. If
-// most codes of a block are needed, it reads memory sequentially; otherwise it reads only the codes that are
-// needed.
+// at least a quarter of a block's codes are needed, it reads memory sequentially; otherwise it reads only the
+// needed codes.
 
 import { CODE_BYTES } from "../layout";
 import { scratch } from "../memory/arena";
@@ -11,7 +11,7 @@ import { Mem } from "../memory/mem";
 export const BLOCK_WORDS: u32 = 16;
 /** With at least a quarter of a block's rows, reading all codes is faster. */
 const DENSE_ROWS: u64 = ((<u64>BLOCK_WORDS) << 6) / 4;
-const WORD_CODES: usize = CODE_BYTES << 6; // bytes of the codes of 64 rows
+const WORD_CODES: usize = CODE_BYTES << 6; // size in bytes of 64 rows' codes
 
 abstract class Hamming {
   @inline static distance(
@@ -38,7 +38,8 @@ abstract class Hamming {
   }
 
   /**
-   * Writes a distance to `to`. `times`: 1 if it counts, 0 if the caller overwrites it with the next distance.
+   * Writes a distance to `to`. `times` is 1 if the distance counts, or 0 if the caller overwrites it with the
+   * next one.
    */
   @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
     const count = counts + ((<usize>distance) << 2);
@@ -55,7 +56,7 @@ export class Comparison {
   codesEnd: usize; // end of the last row's code
   code: usize; // the query's code
   counts: usize; // u32 by distance
-  addresses: usize; // u32 by row of a block: space for addresses
+  addresses: usize; // u32 per row in a block: space for addresses
   touched: u32; // value is unused; see `touchSome`
 
   static make(code: usize, counts: usize): Comparison {
@@ -67,7 +68,7 @@ export class Comparison {
   }
 
   /**
-   * Compares the rows of bitset words [from, end), at most one block. Writes the distances to `to` and
+   * Compares the rows in bitset words [from, end), at most one block. Writes the distances to `to` and
    * returns their end.
    */
   compare(from: u32, end: u32, to: usize): usize {

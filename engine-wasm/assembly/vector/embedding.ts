@@ -1,4 +1,4 @@
-// Vectors supplied with documents: the member `embedding`, an array of 512 finite numbers, not all 0.
+// Vectors supplied with documents: the `embedding` member, an array of 512 finite numbers, not all 0.
 
 import { JSON_ARRAY, JSON_NUMBER } from "../json/json";
 import { Decimal } from "../json/json-values";
@@ -19,7 +19,7 @@ export function isEmbeddingName(at: usize, bytes: u32): bool {
   return bytes == EMBEDDING_NAME_BYTES && equalBytes(at, EMBEDDING_NAME, bytes);
 }
 
-/** Reads the vectors of documents, one after another. Allocated in scratch memory. */
+/** Reads documents' vectors, one at a time. Allocated in scratch memory. */
 @unmanaged
 export class EmbeddingReader {
   /** Position of the error in the last value read. */

@@ -18,8 +18,8 @@ const TABLE_BYTES: usize = BYTE_VALUES << 2;
 
 export abstract class Estimates {
   /**
-   * Builds lookup tables in scratch memory for a query, f32[VECTOR_SIZE]. They give, for each byte position
-   * of a code and each byte value, the sum of the eight signed numbers.
+   * Builds lookup tables in scratch memory for a query, f32[VECTOR_SIZE]. For each byte position in a code
+   * and each byte value, they contain the sum of the eight signed numbers.
    */
   static make(query: usize): usize {
     const tables = scratch(CODE * TABLE_BYTES);

@@ -1,7 +1,7 @@
 // Finds the rows whose codes differ from a query's code in the fewest bits. All distances are computed and
-// counted. The counts give the cut-off distance and the number of rows to skip at that distance. So the
-// result is exact, at the same cost for any distribution of distances. Rows are processed in ascending order
-// of sequence number, segment by segment.
+// counted. The counts yield the cut-off distance and the number of rows to skip at that distance, so the
+// result is exact, at the same cost for any distribution of distances. Rows are processed in ascending
+// sequence number order, segment by segment.
 
 import { checkDeadline } from "../env";
 import {
@@ -65,12 +65,12 @@ export class NearestCodes {
   kept: u32;
   private query: usize; // f32[VECTOR_SIZE]
   private comparison: Comparison;
-  // u32 by distance: number of rows. In `select`: one more than the place of the next row at that distance.
+  // u32 by distance: number of rows. In `select`: one more than the index of the next row at that distance.
   private counts: usize;
   private parts: usize;
   private partCount: u32;
   private cut: u32; // the largest distance of a kept row
-  private skipped: u32; // how many of the first rows at that distance to leave out
+  private skipped: u32; // number of rows at that distance to omit, from the first on
   private rows: usize; // kept rows, NEAREST_ROW_BYTES each
   private estimates: usize;
 
@@ -85,8 +85,8 @@ export class NearestCodes {
   }
 
   /**
-   * Compares the rows in the bitset `bits` of a segment that have a code, and removes the other rows from the
-   * bitset. Segments must be added in ascending order.
+   * Compares a segment's rows in the bitset `bits` that have a code, and removes the other rows from `bits`.
+   * Segments must be added in ascending order.
    */
   add(segment: usize, codes: usize, bits: usize): void {
     const rows = Seg.rows(segment);
@@ -126,7 +126,7 @@ export class NearestCodes {
 
   /**
    * Keeps the first `wanted` rows by ascending distance, then by descending sequence number. Returns the
-   * address of these rows in that order (NEAREST_*). No segment may be added afterwards.
+   * rows' address, in that order (NEAREST_*). No segment may be added afterwards.
    */
   select(wanted: u32): usize {
     this.kept = min(wanted, this.compared);

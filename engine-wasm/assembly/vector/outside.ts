@@ -1,6 +1,6 @@
 // Kernels for vectors from outside: sent by a client with a query or with documents, or returned by an
-// embedding endpoint. Each returns 0 bytes if the numbers are not finite or are all 0, so that there is no
-// vector.
+// embedding endpoint. Each returns 0 bytes if there is no vector because the numbers are not finite or are
+// all 0.
 
 import { JSON_NULL } from "../json/json";
 import { Members } from "../json/json-walk";
@@ -37,8 +37,8 @@ export function outsideRecord(values: usize, bytes: usize): i32 {
 }
 
 /**
- * Returns the vector record of the member `embedding` of a document (a JSON object). If the name is repeated,
- * the last one counts.
+ * Returns the vector record for the `embedding` member of a document (a JSON object). If the name is
+ * repeated, the last member counts.
  */
 export function documentRecord(document: usize, bytes: usize): i32 {
   const members = Members.make();

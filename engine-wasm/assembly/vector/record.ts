@@ -1,4 +1,4 @@
-// Turns vectors from outside into vectors of the index: rotated, of length 1 and, for rows, as records of
+// Converts vectors from outside to the index's form: rotated, of length 1 and, for rows, stored as records of
 // small integers.
 
 import { VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
@@ -56,7 +56,10 @@ export function turnVector(values: usize, vector: usize): bool {
   return true;
 }
 
-/** Writes the record of a vector, f32[VECTOR_SIZE] and not all 0. Its largest number becomes 127 or -127. */
+/**
+ * Writes the record for the vector f32[VECTOR_SIZE], which must not be all 0. Its largest number becomes 127
+ * or -127.
+ */
 export function putVectorRecord(vector: usize, record: usize): void {
   let most = f32x4.splat(0);
   for (let i: usize = 0; i < FLOAT_BYTES; i += 16) most = f32x4.max(most, f32x4.abs(Mem.v128At(vector + i)));

@@ -46,8 +46,9 @@ function cosine(record: usize, query: usize): f32 {
 
 /**
  * Input: f32[VECTOR_SIZE], a query of length 1, then the u32 addresses of vector records (0 = no vector).
- * Result: one f32 per address, the record's cosine with the query, or NaN for no vector. The input contains
- * addresses, so it must not come from outside. Returns -STATUS_BAD_PROGRAM if the addresses are cut off.
+ * Result: one f32 per address, the record's cosine with the query, or NaN if there is no vector. The input
+ * contains addresses, so it must not come from outside. Returns -STATUS_BAD_PROGRAM if the addresses are
+ * truncated.
  */
 export function similarities(input: usize, bytes: usize): i32 {
   if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % ADDRESS != 0) return -STATUS_BAD_PROGRAM;

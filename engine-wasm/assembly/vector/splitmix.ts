@@ -4,7 +4,7 @@
 
 const STEP: u64 = 0x9e3779b97f4a7c15;
 
-/** Number `n` (0, 1, 2 ...) of the sequence. */
+/** Number `n` (0, 1, 2 ...) in the sequence. */
 export function splitMix64(n: u64): u64 {
   let mixed = (n + 1) * STEP;
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;

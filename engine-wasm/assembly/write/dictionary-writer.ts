@@ -12,7 +12,7 @@ import { Sink, sinkSection } from "./segment-sink";
 @unmanaged
 export class DictionaryWriter {
   at: u32; // the dictionary's offset in the segment
-  count: u32; // values written
+  count: u32; // number of values written
   rawOffsets: u32; // the offsets below are relative to the dictionary's first byte
   foldedOffsets: u32;
   raw: u32; // addresses of the next byte to write
@@ -21,7 +21,7 @@ export class DictionaryWriter {
 
 export const DICTIONARY_WRITER_BYTES: usize = offsetof<DictionaryWriter>();
 
-/** Starts a dictionary of `count` strings that take `rawBytes` raw and `foldedBytes` folded. */
+/** Starts a dictionary of `count` strings with a total of `rawBytes` raw and `foldedBytes` folded bytes. */
 export function stringsBegin(
   writer: DictionaryWriter,
   sink: Sink,

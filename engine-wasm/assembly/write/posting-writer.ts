@@ -1,5 +1,5 @@
 // Writes one posting list at a time into a segment sink, as drawn in docs/FORMATS.md. Postings are added one
-// by one, so a merge may pause between any two postings. The three growing parts of a list (block directory,
+// by one, so a merge may pause between any two postings. A list's three growing parts (block directory,
 // packed data, positions) are kept in the caller's buffers and copied into the sink when the list is
 // complete.
 
@@ -25,13 +25,13 @@ import { Sink, sinkBytes, sinkEnd, sinkNeed, sinkWritten } from "./segment-sink"
 export class ListWriter {
   block: usize; // postings not yet packed: u32[128] row gaps - 1, then u32[128] frequencies - 1
   pending: u32; // number of postings not yet packed
-  count: u32; // postings so far
+  count: u32; // number of postings so far
   previousRow: u32; // -1 (wrapped) at the start
   gapBits: u32; // bitwise OR of (gap - 1) over the pending postings
   tfBits: u32; // bitwise OR of (frequency - 1) over the pending postings
   maxTf: u32;
   minNorm: u32;
-  blockPositions: u32; // start of the positions of the first pending posting
+  blockPositions: u32; // start of the first pending posting's positions
   norms: usize; // u8 by row
   directory: usize; // the three buffers and their write ends
   directoryEnd: usize;
@@ -42,7 +42,7 @@ export class ListWriter {
 }
 
 export const LIST_WRITER_BYTES: usize = offsetof<ListWriter>();
-export const LIST_BLOCK_BYTES: usize = 1024; // size of ListWriter.block
+export const LIST_BLOCK_BYTES: usize = 1024; // size of ListWriter.block in bytes
 const LIST_HEADER_MAX: usize = 24; // four varints
 
 /** Maximum total size in bytes of the directory and data for a list of `postings` postings. */
@@ -51,8 +51,8 @@ export function listDataMax(postings: u32): usize {
 }
 
 /**
- * Starts a list of at most `postings` postings. `buffer` must hold listDataMax(postings) plus all position
- * bytes. `buffer` and `norms` (one byte per row) must stay valid until `listEnd`.
+ * Starts a list of at most `postings` postings. `buffer` must have room for listDataMax(postings) plus all
+ * position bytes. `buffer` and `norms` (one byte per row) must stay valid until `listEnd`.
  */
 export function listBegin(writer: ListWriter, buffer: usize, postings: u32, norms: usize): void {
   writer.pending = 0;

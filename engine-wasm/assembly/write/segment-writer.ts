@@ -1,4 +1,4 @@
-// The frame of a segment in a sink: its header and an empty field table. docs/FORMATS.md defines the order of
+// A segment's frame in a sink: its header and an empty field table. docs/FORMATS.md defines the order of
 // sections.
 
 import {

@@ -1,6 +1,5 @@
-// The term sections of a segment. Offsets, bytes, shared-prefix lengths and list offsets are collected term
-// by term while the lists are written. They go into the sink afterwards, because only then are their sizes
-// known.
+// A segment's term sections. Offsets, bytes, shared-prefix lengths and list offsets are collected term by
+// term while the lists are written. They are written to the sink afterwards, when their sizes are known.
 
 import { SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS, SEG_TERMS } from "../layout";
 import { Mem } from "../memory/mem";
@@ -18,7 +17,7 @@ export class TermWriter {
 
 export const TERM_WRITER_BYTES: usize = offsetof<TermWriter>();
 
-/** Size of the buffer for up to `terms` terms with a total of `bytes` bytes. */
+/** Buffer size in bytes for up to `terms` terms with a total of `bytes` bytes. */
 export function termBufferBytes(terms: u32, bytes: u32): usize {
   return (<usize>terms + 1) * 8 + <usize>bytes + <usize>terms;
 }
@@ -34,7 +33,7 @@ export function termsBegin(writer: TermWriter, buffer: usize, terms: u32, bytes:
 }
 
 /**
- * Adds a term, which must be greater than all terms before it. Its lists begin `lists` bytes into the lists
+ * Adds a term, which must be greater than all earlier terms. Its lists begin `lists` bytes into the lists
  * section.
  */
 export function termAdd(writer: TermWriter, at: usize, length: u32, lists: u32): void {

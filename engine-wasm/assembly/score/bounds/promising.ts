@@ -1,8 +1,8 @@
-// For a query of one word, finds the rows of a range that can score enough. It reads posting lists only and
-// scores no row (MaxScore of Turtle and Flood 1995 over the lists of an alternative, with the block maxima of
-// Ding and Suel 2011). The lists of an alternative are read in descending order of what they can add. A row
-// qualifies if its posting in the first list that contains it, plus the most that the remaining lists can
-// add, reaches the cut. Rows in small lists are found once for all ranges.
+// For a one-word query, finds the rows in a range that can score enough. It reads only posting lists and
+// scores no row (Turtle and Flood's MaxScore, 1995, over an alternative's lists, with Ding and Suel's block
+// maxima, 2011). An alternative's lists are read in descending order of what they can add. A row qualifies if
+// its posting in the first list that contains it, plus the most that the remaining lists can add, reaches the
+// cut. Rows in small lists are found once for all ranges.
 
 import { checkDeadline } from "../../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../../layout";
@@ -20,7 +20,7 @@ import { Signals } from "../signals";
 import { ListBounds, TF_UNKNOWN } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-const LISTS_MOST: u32 = 1024; // with more lists, reading them would take too long
+const LISTS_MOST: u32 = 1024; // above this many lists, reading them would take too long
 const LARGE_FROM: u32 = 1024; // a list with at least this many postings is read range by range
 const LEAST_NORMS: u32 = 128; // entries per table; the last one serves all larger norm bytes
 const LEAST_BYTES: usize = 256;
@@ -30,14 +30,14 @@ const LEAST_SMALL: usize = 2 * LEAST_BYTES;
 const SMALL_SHARE: u32 = 4; // at most 1 / SMALL_SHARE of a word's postings may be in small lists
 const UNSURE_MOST: u32 = 64; // above this many unsure rows, look up which of them have a bonus
 const LISTS_A_CHECK: u32 = 63; // between two deadline checks
-const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than the rounding error of a score
+const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than a score's rounding error
 
-/** One list of an alternative. */
+/** One of an alternative's lists. */
 @unmanaged
 class Reach {
   most: f64; // the most that the list adds to a row's sum
-  rest: f64; // the most that later large lists of the alternative can add
-  small: f64; // the same for later small lists; in a large list: for all small lists
+  rest: f64; // the most that the alternative's later large lists can add
+  small: f64; // the same for its later small lists or, in a large list, for all its small lists
   cursor: Cursor;
 }
 
@@ -53,10 +53,10 @@ export class Promising {
   lists: ListBounds;
   pays: bool; // whether the search seems worthwhile in the current segment; false with several words
   prepared: bool; // whether `prepare` has run for the current segment
-  tests: u32; // rows of the range whose exact length was read
+  tests: u32; // rows in the range whose exact length was read
   testsMost: u32; // limit on `tests`; above it, the search is not worthwhile
   rows: usize; // bitset: the result of `among`
-  unsure: usize; // bitset: rows that need a bonus and may not have one
+  unsure: usize; // bitset: rows that need a bonus but might not have one
   unsureCount: u32;
   inSmall: usize; // bitset: all rows in small lists
   small: usize; // bitset: rows of `inSmall` that may score enough
@@ -73,7 +73,7 @@ export class Promising {
   // State for the current list.
   boost: f64;
   needed: f64; // the sum a row needs to reach `cut`, divided by its saturation
-  neededLow: f64; // the same for `cutLow`
+  neededLow: f64; // the same sum for `cutLow`
   reach: Reach;
   norms: usize;
   occurrences: usize;
@@ -103,9 +103,9 @@ export class Promising {
   }
 
   /**
-   * Returns a bitset of the rows of `set` in [from, to) (`count` rows) whose word score may reach `cut` minus
-   * their possible bonus. The bitset is valid for this range until the next call. All rows must have the word
-   * and share one state. Returns `set` itself if searching would take longer than scoring the rows.
+   * Returns a bitset of the rows of `set` in [from, to) (`count` rows) whose word score, with their possible
+   * bonus, may reach `cut`. The bitset is valid for this range until the next call. All rows must have the
+   * word and share one state. Returns `set` itself if searching would take longer than scoring the rows.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, state: u32): usize {
     if (!this.pays || cut <= CUT_MARGIN) return set;
@@ -162,7 +162,7 @@ export class Promising {
     return changetype<Reach>(this.reaches + <usize>i * REACH_BYTES);
   }
 
-  /** Writes the reach of each list of an alternative, starting at index `first`. */
+  /** Writes the reaches of an alternative's lists, starting at index `first`. */
   private findReaches(alternative: Alternative, first: u32): void {
     const end = first + alternative.listCount;
     for (let i: u32 = 0; i < alternative.listCount; i++) {
@@ -190,7 +190,8 @@ export class Promising {
   }
 
   /**
-   * Finds the rows of small lists in the whole segment. Cuts only rise, so the result holds for all ranges.
+   * Finds the rows in small lists over the whole segment. Cuts only rise, so the result is valid for all
+   * ranges.
    */
   private findSmall(): void {
     this.smallCut = this.cutLow;
@@ -215,7 +216,7 @@ export class Promising {
     this.lookThrough(true);
   }
 
-  /** Reads either the large or the small lists of the word. */
+  /** Reads either the word's large lists or its small lists. */
   private lookThrough(large: bool): void {
     const word = this.program.wordAt(0);
     const least = this.lengths.leastSaturation;
@@ -237,8 +238,8 @@ export class Promising {
   }
 
   /**
-   * Adds the rows of a list whose sum may be large enough. `large`: the list is large. `reaches`: some row of
-   * the list may reach the cut.
+   * Adds the rows in a list whose sum may be large enough. `large` is true for a large list. `reaches` is
+   * true if some row in the list may reach the cut.
    */
   private addRows(reach: Reach, large: bool, reaches: bool): void {
     const cursor = reach.cursor;
@@ -272,7 +273,7 @@ export class Promising {
     }
   }
 
-  /** True if some posting of a packed block may be worth enough for a row with the largest bonus. */
+  /** True if some posting in a packed block may be worth enough for a row with the largest bonus. */
   private mayHave(cursor: Cursor, block: u32): bool {
     const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
     const tf = Mem.u8At(entry + BLOCK_MAX_TF);
@@ -331,7 +332,7 @@ export class Promising {
     return <u32>count;
   }
 
-  /** Adds a posting's row if it may be worth enough given the exact length of the row. */
+  /** Adds a posting's row if it may be worth enough given the row's exact length. */
   private addRow(cursor: Cursor, i: u32): void {
     const row = cursor.rowAt(i);
     const norm = <usize>Mem.u8At(this.norms + row);
@@ -353,8 +354,8 @@ export class Promising {
   }
 
   /**
-   * Intersects the result with `set`. Drops unsure rows without a bonus; looks their bonuses up if there are
-   * many.
+   * Intersects the result with `set`. Drops unsure rows without a bonus; looks up their bonuses if there are
+   * many such rows.
    */
   private keep(set: usize): void {
     const rows = this.rows;

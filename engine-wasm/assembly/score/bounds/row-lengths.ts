@@ -1,5 +1,5 @@
-// Lengths of the rows of a segment as scoring uses them: a lower bound on a row's saturation from the length
-// of one field, and the saturation of one row without scoring it. Independent of posting lists.
+// A segment's row lengths as scoring uses them: a lower bound on a row's saturation from one field's length,
+// and a single row's saturation without scoring the row. Independent of posting lists.
 
 import { allHaveNorms, leastNormOf, summaryOfSlot } from "../../columns/summaries";
 import { FIELD_LENGTHS } from "../../layout";
@@ -20,7 +20,7 @@ const TABLE_BYTES: usize = NORMS << 3;
 @unmanaged
 class SlotLength {
   varies: f64; // approximate spread of row lengths in this slot
-  least: f64; // the least that the slot adds to a row's length
+  least: f64; // the least that the slot adds to any row's length
   norms: usize;
   lengths: usize; // f64 by norm byte
   middle: u32; // norm byte of an average row
@@ -28,7 +28,7 @@ class SlotLength {
 
 const SLOT_LENGTH_BYTES: usize = (offsetof<SlotLength>() + 7) & ~7;
 
-/** Lengths of the rows of the current segment. Allocated in scratch memory. */
+/** Row lengths in the current segment. Allocated in scratch memory. */
 @unmanaged
 export class RowLengths {
   program: SearchProgram;
@@ -103,7 +103,7 @@ export class RowLengths {
     this.shortest += least;
   }
 
-  /** The least that a slot adds to the length of any row. */
+  /** The least that a slot adds to any row's length. */
   private leastOf(index: u32): f64 {
     const program = this.program;
     const entry = summaryOfSlot(this.summary, program.slots.at(index));
@@ -111,7 +111,7 @@ export class RowLengths {
     return Mem.f64At(program.slotLengths(index) + ((<usize>leastNormOf(entry)) << 3));
   }
 
-  /** The average contribution of a slot to the length of a row. */
+  /** A slot's average contribution to a row's length. */
   private meanOf(index: u32): f64 {
     return this.tokensOf(index) * Mem.f64At(this.program.slotLengths(index) + NORM_OF_ONE);
   }
@@ -184,8 +184,8 @@ export class RowLengths {
   }
 
   /**
-   * Approximate saturation of a row (scoring rounds differently). It may stop early and return too small a
-   * value once `sum` is known to be below `needed` times the saturation.
+   * Approximate saturation of a row (scoring rounds differently). May stop early and return a value that is
+   * too small once `sum` is known to be below `needed` times the saturation.
    */
   saturationOf(row: u32, sum: f64, needed: f64): f64 {
     const count = this.slotCount;

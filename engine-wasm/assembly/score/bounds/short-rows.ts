@@ -29,7 +29,7 @@ const MISSES_MOST: u32 = 2; // give up after this many ranges that were not wort
 const LOOKED_AT_SINGLY: u64 = 4; // up to this many rows of 64 are checked one by one
 const SUM_MOST: f64 = 65535;
 const HALVINGS: u32 = 20;
-const ROUNDING: f64 = 1.000000001; // far more than the rounding error of a score
+const ROUNDING: f64 = 1.000000001; // exceeds 1 by far more than a score's rounding error
 
 /** Finds the rows of a range that are short enough. Allocated in scratch memory. */
 @unmanaged
@@ -38,7 +38,7 @@ export class ShortRows {
   lengths: RowLengths;
   lists: ListBounds;
   alternatives: u32; // total number of alternatives over all words
-  sums: usize; // f64 by alternative, word by word: the most that all its lists together add to a row
+  sums: usize; // f64 by alternative, word by word: the most that all its lists combined add to a row
   mosts: usize; // f64 by alternative: the most that a single list adds to a row
   known: bool; // whether `sums` and `mosts` are known for the current segment
   several: usize; // bitset: rows in several lists of the only word; 0 = unknown
@@ -49,7 +49,7 @@ export class ShortRows {
   cut: f64;
   which: u32;
   single: i32; // largest sum of products at which a row in only one list per word may score enough
-  any: i32; // the same for any row; negative = no row can score enough
+  any: i32; // the same limit for any row; negative = no row can score enough
 
   static make(program: SearchProgram, lengths: RowLengths, lists: ListBounds): ShortRows {
     const made = changetype<ShortRows>(scratchZeroed(offsetof<ShortRows>()));
@@ -75,8 +75,8 @@ export class ShortRows {
 
   /**
    * Returns the rows of `set` in [from, to) (`count` rows) that are short enough for their words to score
-   * `cut`: a bitset valid for this range until the next call, or `set` itself. `which`: the alternatives that
-   * can contribute.
+   * `cut`: a bitset valid for this range until the next call, or `set` itself. `which` says which
+   * alternatives can contribute.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, which: u32): usize {
     if (this.misses == MISSES_MOST) return set;
@@ -131,8 +131,8 @@ export class ShortRows {
   }
 
   /**
-   * The largest sum of products at which a row may score enough, given upper bounds on the sums of its
-   * alternatives.
+   * The largest sum of products at which a row may score enough, given upper bounds on its alternatives'
+   * sums.
    */
   private limitOf(sums: usize): i32 {
     const lengths = this.lengths;
@@ -148,7 +148,7 @@ export class ShortRows {
     return <i32>max<f64>(-1, min<f64>(SUM_MOST, limit));
   }
 
-  /** Maximum score of a row of this length for its words. */
+  /** Maximum word score of a row with this length. */
   private scoreMost(sums: usize, length: f64): f64 {
     const program = this.program;
     const saturation = this.lengths.saturation(length);
@@ -252,7 +252,7 @@ export class ShortRows {
 }
 
 abstract class Fitting {
-  /** Bit mask of the sums (16, eight per vector) that do not exceed a limit. */
+  /** Bit mask of the sums that do not exceed a limit: 16 sums, eight per vector. */
   @inline static mask(low: v128, high: v128, limits: v128): u64 {
     const fit = i8x16.narrow_i16x8_s(i16x8.le_u(low, limits), i16x8.le_u(high, limits));
     return <u64>(<u32>i8x16.bitmask(fit) & 0xffff);
