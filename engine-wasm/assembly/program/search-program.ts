@@ -44,8 +44,8 @@ export class Alternative {
 }
 
 /**
- * A word's tiers. A row in the first tier has the word's best alternative: the word as written or, if there
- * is no such alternative, the fewest typos. A row in the second tier has the fewest typos; a row in the third
+ * A word's tiers. A row in the first tier has the word's best alternative: the word as written or, without
+ * such an alternative, the fewest typos. A row in the second tier has the fewest typos; a row in the third
  * tier has more typos.
  */
 export const TIER_BEST: u32 = 0;
