@@ -15,7 +15,7 @@ export class FittingDocuments {
     return this.#bytesLeft;
   }
 
-  /** Returns false if the document does not fit. The caller must not add any more documents after that. */
+  /** Returns false if the document does not fit. The caller must not add further documents after that. */
   add(document: FetchedDocument): boolean {
     this.#bytesLeft -= document.document.length + document.highlight.length;
     if (this.#bytesLeft < 0) return false;
