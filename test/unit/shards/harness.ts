@@ -63,14 +63,14 @@ export interface TestDocument {
 
 export const NO_VECTORS: VectorPolicy = { source: "none", origin: 0 };
 
-/** A coordinator with one shard and one index; assigns numbers to writes and documents. */
+/** A coordinator that has one shard and one index. Assigns numbers to writes and documents. */
 export class TestShard {
   readonly shard: Shard;
   readonly workbench: Workbench;
   readonly reports: string[];
   generation = 0;
   nextSeq = 1;
-  /** Lowest generation in use; null means the newest one. */
+  /** Lowest generation in use; null stands for the newest generation. */
   oldest: number | null = null;
 
   private constructor(shard: Shard, workbench: Workbench, reports: string[]) {
@@ -79,7 +79,7 @@ export class TestShard {
     this.reports = reports;
   }
 
-  /** `embedder` replaces the engine's way of creating a model's embedder. */
+  /** `embedder` replaces the function that creates a model's embedder in the engine. */
   static async open(
     store: Store,
     schema = SCHEMA,
@@ -111,7 +111,7 @@ export class TestShard {
     return test;
   }
 
-  /** Whether the shard answers synchronously, before other work of its thread can run. */
+  /** True if the shard answers synchronously, before its thread can do other work. */
   answersAtOnce(message: Uint8Array): boolean {
     return !(handle(this.shard, message) instanceof Promise);
   }
@@ -154,7 +154,7 @@ export class TestShard {
     return decodeExportReply(await this.ask(encodeExport({ uid: UID, seqs })));
   }
 
-  /** All documents of a generation by id, in order of seq. */
+  /** Returns all of a generation's documents by id, in seq order. */
   async documents(generation = this.generation): Promise<Map<string, unknown>> {
     const seqs = await this.seqs(generation);
     const pieces: Uint8Array[] = [];
@@ -174,7 +174,7 @@ export class TestShard {
     return new Map(values.map((value) => [value.id, value]));
   }
 
-  /** Seqs of the matching documents, ascending. */
+  /** Returns the matching documents' seqs, ascending. */
   async search(more: Partial<SearchProgram> = {}, generation = this.generation): Promise<number[]> {
     const asked = { ...EVERY_DOCUMENT, ...more };
     const oldestGeneration = this.oldest ?? this.generation;
@@ -194,7 +194,10 @@ export class TestShard {
     return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
   }
 
-  /** Counts, then deletes, the documents older than `beforeSeq` that are not in `seqs`. */
+  /**
+   * Counts the documents older than `beforeSeq` that are not in `seqs`, then deletes them. Expects both
+   * numbers to be equal.
+   */
   async deleteUnseen(beforeSeq: number, seqs: readonly number[]): Promise<program.DeleteWhereReply> {
     const kept = new unseen.SeqSet();
     for (const seq of seqs) kept.add(seq);
@@ -211,7 +214,7 @@ export class TestShard {
     return control.decodeStatsReply(await this.ask(control.encodeStats(UID)));
   }
 
-  /** Resolves when no background work is left. */
+  /** Resolves once no background work is running. */
   async settled(): Promise<void> {
     while ((await this.stats()).merging) await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -229,7 +232,7 @@ export class TestShard {
   }
 }
 
-/** A search for documents whose price is in low..high. */
+/** Returns a search for documents with a price from `low` to `high`, both included. */
 export function priceBetween(low: number, high: number): Partial<SearchProgram> {
   return { filter: [{ op: "intRange", slot: 1, low: BigInt(low), high: BigInt(high) }] };
 }

@@ -1,4 +1,4 @@
-// Reads of several tenants on one thread: time slices, which reads are answered in the middle of a long one,
+// Several tenants' reads on one thread: time slices, which reads are answered in the middle of a long read,
 // and which must not be.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
@@ -17,7 +17,10 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-/** A scheduler whose reads call `work` with their id, and the ids in the order in which the reads started. */
+/**
+ * Returns a scheduler whose reads call `work` with their id, and the ids in the order in which the reads
+ * started.
+ */
 function startLine(work: (id: number, line: ReadScheduler) => void | Promise<void>) {
   const begun: number[] = [];
   const line: ReadScheduler = new ReadScheduler(
@@ -32,7 +35,7 @@ function startLine(work: (id: number, line: ReadScheduler) => void | Promise<voi
   return { begun, line, ...asker(line) };
 }
 
-/** A thread that sends reads on its own channel. */
+/** Stands in for a thread that sends reads on its own channel. */
 function asker(line: ReadScheduler) {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
@@ -58,10 +61,10 @@ function asker(line: ReadScheduler) {
   return { send, answers, collect, answered, leave: () => port1.close() };
 }
 
-/** The current time for all schedulers. */
+/** The current time (ms) for all schedulers. */
 let nowMs = 0;
 
-/** Blocks the thread for `ms` milliseconds, as an engine would. */
+/** Advances the time by `ms`, as if the engine had kept the thread busy. */
 function busy(ms: number): void {
   nowMs += ms;
 }

@@ -1,5 +1,5 @@
-// The disk space of deleted documents is reclaimed once the index is quiet, even if the index was closed
-// before that.
+// Deleted documents' disk space is reclaimed once the index is quiet, even if the index was closed in
+// between.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,8 +23,8 @@ beforeEach(async () => {
 afterEach(() => rm(location, { recursive: true }));
 
 /**
- * Returns the number of deleted documents that, according to the database, still occupy space, and the size
- * of all its documents.
+ * Returns how many deleted documents still occupy space according to the database, and the size of all
+ * documents.
  */
 async function garbage(store: LevelStore): Promise<{ released: number; bytes: number }> {
   const record = await store.get(releasedDocumentsKey(UID));
@@ -41,7 +41,7 @@ async function deleteAndClose(moment: Moment): Promise<void> {
     return { id: `d${i}`, body: { id: `d${i}`, text: randomBytes(TEXT_BYTES / 2).toString("hex") } };
   });
   expect((await shard.write(Action.UPSERT, documents)).failures).toEqual([]);
-  await shard.close(); // leaves them in the log; opening moves them into tables
+  await shard.close(); // leaves the documents in the log; opening moves them into tables
 
   const store = await LevelStore.open(location);
   shard = await TestShard.open(store);

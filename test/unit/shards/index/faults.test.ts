@@ -1,4 +1,4 @@
-// If the database refuses a write or a background job fails, nothing changes; if the engine traps, the index
+// If the database refuses a write or a background job fails, nothing changes. If the engine traps, the index
 // recovers without a restart.
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
@@ -25,7 +25,7 @@ async function filled(disk = new CrashDisk()): Promise<TestShard> {
   return shard;
 }
 
-/** A store in which reads of several values wait until they are released. */
+/** A store in which a read of several values waits until the test calls `goOn`. */
 class WaitingStore extends CrashStore {
   goOn: (() => void) | null = null;
 

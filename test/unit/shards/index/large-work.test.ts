@@ -2,7 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { LargeWork } from "../../../../shards/index/large-work.js";
 
-/** Far longer than the wait for a turn. */
+/** Much longer than a shard waits for its turn. */
 const WAIT = { timeout: 60_000 };
 
 function shards(count: number): LargeWork[] {
@@ -16,7 +16,7 @@ test("one of up to four shards works, then another one", async () => {
   expect(first.begin()).toBe(false);
   expect(second.begin()).toBe(false);
   first.end();
-  expect(second.begin()).toBe(false); // the garbage of `first` has not been collected yet
+  expect(second.begin()).toBe(false); // the garbage of `first` is not collected yet
   await vi.waitFor(() => expect(second.begin()).toBe(true), WAIT);
   expect(first.begin()).toBe(false);
   second.end();

@@ -1,5 +1,4 @@
-// The expected contents of an index in the plainest form: a map of documents, changed one operation at a
-// time.
+// An index's expected contents in the plainest form: a map of documents, changed one operation at a time.
 
 import { DOC_WRONG_TYPE } from "../../../../engine-wasm/assembly/layout.js";
 import { Action, DOC_EXISTS, DOC_MISSING } from "../../../../shards/protocol/ops.js";
@@ -10,7 +9,7 @@ export type Body = Record<string, unknown>;
 export class Model {
   readonly documents = new Map<string, Body>();
 
-  /** Applies a request; returns the failure codes by position. */
+  /** Applies a request. Returns each failed document's position and code. */
   apply(action: Action, documents: readonly TestDocument[]): [index: number, code: number][] {
     const failures: [number, number][] = [];
     for (const [i, { id, body }] of documents.entries()) {

@@ -1,4 +1,4 @@
-// An engine with much unused memory is renewed between requests: the memory shrinks, every answer stays the
+// An engine with much unused memory is renewed between requests: its memory shrinks, every answer stays the
 // same, even for older generations in use, and writes continue.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -41,7 +41,10 @@ function documents(from: number, count: number): TestDocument[] {
   });
 }
 
-/** Waits until the background work that starts when writes pause is done; returns the peak memory. */
+/**
+ * Waits until the background work that follows a pause in writes has finished. Returns the peak memory in
+ * bytes.
+ */
 async function quiet(shard: TestShard): Promise<number> {
   for (let peak = 0; ; ) {
     const { memoryBytes, merging, maintenanceDue } = await shard.stats();
@@ -150,7 +153,7 @@ test("codes that are replaced stay while a reader may see them, and those of all
   expect(snapshots.at(2).codes[0]!.address).toBe(address);
   expect(engine.usedBytes()).toBeGreaterThanOrEqual(used + bytes);
   board.leave(lent.reader);
-  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100); // headers of free regions
+  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100); // the difference is free regions' headers
   snapshots.showCodes();
   expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100);
   engine.fillCodes(address, 0, new Uint8Array(VECTOR_BYTES).fill(1));
@@ -185,6 +188,6 @@ test("a segment that nobody sees any more when the copying ends does not move", 
   const used = engine.usedBytes();
   snapshots.renewEngine(renewal);
   expect([answersOnTheWay, found()]).toEqual([before, before]);
-  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100); // headers of free regions
+  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100); // the difference is free regions' headers
   expect(engine.memoryBytes() - used).toBeLessThan(1_000_000);
 });

@@ -75,8 +75,7 @@ test("any value is the same however it is printed, and another one is not", () =
 });
 
 /**
- * The value with the members of its objects sorted. An object is wrapped, so that it cannot be confused with
- * an array.
+ * Returns the value with its objects' members sorted. Wraps each object, so that it differs from any array.
  */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);

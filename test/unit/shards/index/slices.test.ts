@@ -1,4 +1,4 @@
-// Slices of long work: one per iteration of the event loop, fewer while queries are answered, but never none.
+// Slices of long work: one per event loop iteration, fewer while queries are answered, but never none.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Slices } from "../../../../shards/index/slices.js";
 
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Returns the start times of the slices of endless work within the first `ms`. */
+/** Runs endless work and returns the start times of its slices within the first `ms` milliseconds. */
 async function slicesIn(
   ms: number,
   queries: Int32Array,

@@ -78,7 +78,7 @@ test("of an id that comes twice the last version counts, and is unchanged when i
 
 test("requests of one commit see each other", async () => {
   await shard.write(Action.UPSERT, [doc("a"), doc("b"), doc("c")]);
-  const first = shard.write(Action.UPSERT, [doc("z")]); // the others wait for it and share the next commit
+  const first = shard.write(Action.UPSERT, [doc("z")]); // the other writes wait, then share a commit
   const [, patched, synced, gone, again] = await Promise.all([
     first,
     shard.write(Action.UPDATE, [{ id: "a", body: { price: 2 } }]),

@@ -1,5 +1,5 @@
-// Planning writes yields to reads. A thread that applies thousands of changes to a large document without a
-// pause is unresponsive for seconds, and on a busy machine it counts as hanging.
+// Planning writes yields to reads. A thread that applies thousands of changes to a large document without
+// pausing is unresponsive for seconds, and on a busy machine counts as hung.
 import { expect, test } from "vitest";
 import { planRows, type WriteOp } from "../../../../shards/index/write/write-plan.js";
 import { Action, DOC_BATCH_TOO_LARGE } from "../../../../shards/protocol/ops.js";
@@ -33,7 +33,7 @@ test("a request that would rewrite too much has its changes tried for as many by
     resultBytesMax: 60,
     slices: { over: false, next: async () => undefined },
   };
-  // A change of 20 bytes, or one that turns out to be broken when it is applied.
+  // Returns a change of about 20 bytes, or a change that turns out to be broken when applied.
   const change = (i: number, generation: number, broken: boolean): WriteOp => ({
     action: Action.UPDATE,
     generation,

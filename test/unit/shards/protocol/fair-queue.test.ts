@@ -10,13 +10,13 @@ interface Waiting {
 }
 
 /**
- * The same rule over one list: picks the waiting flow that has used least; on a tie, the one served longest
- * ago.
+ * The same rule over one list: picks the waiting flow that has used least; among equals, the flow that has
+ * waited longest since it was last served.
  */
 class NaiveQueue {
   readonly #waiting: Waiting[] = [];
   readonly #used = new Map<number, number>();
-  /** Flows in the order in which they arrived or were last served. */
+  /** Flows, ordered by when they arrived or were last served. */
   #order: number[] = [];
   #now = 0;
 

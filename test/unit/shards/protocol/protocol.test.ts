@@ -14,7 +14,7 @@ import * as together from "../../../../shards/protocol/together.js";
 import * as unseen from "../../../../shards/protocol/unseen.js";
 import * as writing from "../../../../shards/protocol/write.js";
 
-/** A reader positioned after the op byte, which is checked. */
+/** Checks the op byte and returns a reader positioned after it. */
 function opened(message: Uint8Array, op: number): MessageReader {
   const reader = new MessageReader(message);
   expect(reader.u8()).toBe(op);

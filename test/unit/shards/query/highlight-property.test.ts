@@ -1,5 +1,5 @@
 // Highlights of random texts, compared with a simple rule: for every token, the number of its letters that a
-// word of the query matches.
+// query word matches.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { Token, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 const EN = languageNumber("en");
 const stemOf = (term: string): string => `\u0001${String.fromCharCode(0x20 + EN)}${stem(EN, term)}`;
 
-// Words whose folding keeps the number of letters. There are few, and they are similar, so that they collide.
+// Words that keep their number of letters when folded. They are few and similar, so that they collide.
 const term = fc.constantFrom(
   "ab",
   "abc",
@@ -67,7 +67,7 @@ const asked: fc.Arbitrary<HighlightField> = fc
   .record({ language: fc.constantFrom(0, EN), sku: fc.boolean() })
   .map((more) => field("t", more));
 
-/** Returns the number of letters of plain token `i` that a word matches. */
+/** Returns how many letters of plain token `i` a word matches. */
 function lettersFor(
   one: HighlightWord,
   tokens: readonly Token[],
@@ -106,7 +106,7 @@ function lettersFor(
   return Math.min(most, own.term.length);
 }
 
-/** The marked ranges (UTF-16) of a snippet, and its text without the tags. */
+/** Returns a snippet's text without tags, and its marked ranges in UTF-16 units. */
 function readSnippet(snippet: string): { text: string; marks: { start: number; end: number }[] } {
   const marks: { start: number; end: number }[] = [];
   let out = "";

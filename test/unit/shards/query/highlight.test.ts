@@ -1,4 +1,4 @@
-// Which parts of a text are marked for each way of matching, and which part of the text is shown.
+// Which parts of a text each kind of match marks, and which part of the text is shown.
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 const EN = languageNumber("en");
 const englishStem = (stem: string): string => `\u0001${String.fromCharCode(0x20 + EN)}${stem}`;
 
-/** The text with [marks]; null if there are none. */
+/** Returns the text with [marks]; null if nothing is marked. */
 function marked(text: string, words: Partial<HighlightWord>[], more = {}): string | null {
   const request = { fields: [field("t", more)], words: words.map(word), startTag: "[", endTag: "]" };
   return highlighted(workbench, { t: text }, request).t?.snippet ?? null;

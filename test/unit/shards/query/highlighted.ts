@@ -1,4 +1,4 @@
-// Highlights one document like a shard, for tests.
+// Highlights one document as a shard does, for tests.
 import type { AnalysisSettings, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import type { HighlightRequest, HighlightWord } from "../../../../shards/protocol/fetch.js";
@@ -14,7 +14,7 @@ export function field(name: string, more: { language?: number; sku?: boolean; in
   return { name, language: 0, sku: false, infix: false, ...more };
 }
 
-/** Highlights all fields of the document and shows them in full, unless `request` says otherwise. */
+/** Highlights all of the document's fields and shows them in full, unless `request` says otherwise. */
 export function highlighted(
   workbench: Workbench,
   document: Record<string, unknown>,

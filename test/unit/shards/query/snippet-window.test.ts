@@ -1,4 +1,4 @@
-// The window of a snippet: inside the text, no larger than requested, with its best marks, starting at a
+// A snippet's window: inside the text, no larger than requested, containing the best marks, and starting at a
 // sentence if one begins there.
 import fc from "fast-check";
 import { expect, test } from "vitest";

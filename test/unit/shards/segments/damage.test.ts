@@ -1,6 +1,6 @@
 // Damage in every kind of stored value and in LevelDB's own files: a closed shard database on a real disk is
 // damaged in one place and opened by the worker's own code. It may give only correct answers, or an error
-// that names the place. Then check finds the damage and repair mends it.
+// that names the damaged place. Then check finds the damage and repair mends it.
 import {
   cpSync,
   mkdirSync,
@@ -32,11 +32,11 @@ const folder = mkdtempSync(join(tmpdir(), "skein-damage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = 8;
-/** Length of the footer at the end of a table; some of its bytes have no meaning. */
+/** Length in bytes of the footer that ends a table; some of its bytes have no meaning. */
 const FOOTER_BYTES = 48;
 const whole = join(folder, "whole");
 const body = (id: string, price: number) => ({ id, body: { id, title: `thing ${id}`, price } });
-/** Contents of the index by id. */
+/** The index's contents by id. */
 const expected = new Map<string, unknown>();
 let bytes = new Map<string, Uint8Array>();
 let copies = 0;
@@ -44,14 +44,14 @@ let copies = 0;
 const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 
 /**
- * Enough documents to prevent merges of the first segment: it has too few deleted rows, and is too large to
+ * Enough documents to keep the first segment from merging: it has too few deleted rows, and is too large to
  * merge with the small segment after it.
  */
 const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 
 /**
- * A database with every kind of key: two segments with deleted rows, dead and released documents, a mark, a
- * second index.
+ * Builds a database with every kind of key: two segments with deleted rows, dead and released documents, a
+ * mark, a second index.
  */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
@@ -83,7 +83,7 @@ function copy(): string {
   return dataDir;
 }
 
-/** A copy with one value replaced or removed. */
+/** Returns a copy with one value replaced, or removed if `value` is null. */
 async function damagedCopy(key: Uint8Array, value: Uint8Array | null): Promise<string> {
   const dataDir = copy();
   const db = new ClassicLevel<Uint8Array, Uint8Array>(locationIn(dataDir), options);
@@ -123,13 +123,13 @@ function flip(value: Uint8Array, at: number): Uint8Array {
   return changed;
 }
 
-/** Positions for a bit flip: the frame and some of the payload. */
+/** Returns the positions at which to flip a bit: in the frame and in some of the payload. */
 function places(value: Uint8Array): number[] {
   const wanted = [0, 6, 12, value.length - 1, ...effort([], [4, 8, 17, value.length >> 1])];
   return [...new Set(wanted.filter((at) => at < value.length))];
 }
 
-/** Checks that all results of the index are correct. Returns the damage that failed requests name. */
+/** Expects every result from the index to be correct. Returns the damage that failed requests name. */
 async function askEverything(dataDir: string): Promise<string[]> {
   const named: string[] = [];
   const store = await LevelStore.open(locationIn(dataDir));
@@ -271,7 +271,7 @@ describe("damage in a stored value", () => {
 });
 
 describe("damage in LevelDB's files", () => {
-  /** Returns a copy in which one file whose name matches `pattern` has a flipped bit. */
+  /** Returns a copy with a flipped bit in one file whose name matches `pattern`. */
   async function flippedFile(pattern: RegExp, at: (length: number) => number): Promise<string> {
     const dataDir = copy();
     const shard = await TestShard.open(await LevelStore.open(locationIn(dataDir)));

@@ -15,7 +15,7 @@ const whole = join(folder, "whole");
 const expected = new Map<string, string>();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** One table of about forty blocks. */
+/** Writes one table with about forty blocks. */
 beforeAll(async () => {
   const store = await LevelStore.open(whole);
   for (let i = 0; i < VALUES; i++) {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   await store.batch(ops, { sync: true });
   await store.close();
-  await LevelStore.repair(whole); // moves the log into a table, though not as a store would
+  await LevelStore.repair(whole); // moves the log into a table, but not as a store would
   const reopened = await LevelStore.open(whole);
   await reopened.compact(EVERY_KEY);
   await reopened.close();
@@ -38,7 +38,7 @@ const tableIn = (location: string): string => {
   return join(location, name!);
 };
 
-/** The values left by a repair of a copy with a changed table. */
+/** Changes the table in a copy, repairs the copy and returns the values that are left. */
 async function repaired(change: (table: Buffer) => void): Promise<Map<string, string>> {
   const location = join(folder, "copy");
   rmSync(location, { recursive: true, force: true });
@@ -69,7 +69,7 @@ function missing(left: ReadonlyMap<string, string>): number {
 describe("repair of a table", () => {
   test("a page of zeros costs the values of its blocks", async () => {
     const { length } = readFileSync(tableIn(whole));
-    const inBlocks = length - 3 * PAGE_BYTES; // filter and indexes come after
+    const inBlocks = length - 3 * PAGE_BYTES; // the filter and indexes follow the blocks
     for (let at = 0; at < inBlocks; at += PAGE_BYTES) {
       const lost = missing(await repaired((table) => table.fill(0, at, at + PAGE_BYTES)));
       expect(lost, `page at ${at}`).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
-// Cosines of stored vectors with few slots: they match the store's vectors, whatever was compared before.
+// Cosines of stored vectors when there are few slots: they match the store's vectors, whatever was compared
+// before.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +32,7 @@ afterAll(async () => {
 });
 
 let fails = false;
-/** A table that keeps failing after its first failure. */
+/** Slots whose table, once it has failed, keeps failing. */
 const slots = new VectorSlots(
   () => {
     const table = workbench.vectorTable();
@@ -57,7 +58,7 @@ const home = {
   },
 };
 
-/** An index with pushed vectors, and the known contents of its store. */
+/** An index with pushed vectors, and a copy of what its store contains. */
 class Index {
   readonly stored = new Map<number, Uint8Array>();
   origin = 1;
@@ -78,7 +79,7 @@ class Index {
     this.vectors.forgetRead();
   }
 
-  /** Starts over with another origin, whose vectors cannot be compared with the earlier ones. */
+  /** Switches to another origin, whose vectors cannot be compared with the earlier ones. */
   beginAnew(): void {
     this.origin++;
     this.vectors.setPolicy({ source: "pushed", origin: this.origin });

@@ -49,7 +49,7 @@ async function make(policy: VectorPolicy): Promise<string> {
   if (policy.source === "documents") await shard.setModel(await model(all.map(({ body }) => body)));
   if (policy.source === "endpoint") await shard.put(new Map(all.map((_, i) => [i + 1, i])));
   await embedded(shard);
-  // Codes are stored once the index is quiet.
+  // Codes are stored only once the index is quiet.
   await until(shard, async () => !(await shard.test.stats()).maintenanceDue);
   await shard.test.close();
   return dataDir;
@@ -203,7 +203,7 @@ describe("the model", () => {
       await words(shard);
       expect((await shard.test.stats()).modelNumber).toBe(0);
       expect(await shard.nearest(shard.query(1), 100)).toEqual([]);
-      // Trained on other documents; its numbers start from the beginning again.
+      // A model trained on other documents; model numbers start over.
       const other = await model(all.slice(3, 15).map(({ body }) => body));
       await shard.setModel(other);
       await embedded(shard);

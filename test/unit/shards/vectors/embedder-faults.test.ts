@@ -1,5 +1,5 @@
-// An embedder that fails, and a disk that rejects vectors: documents are still written and found, the failure
-// is reported, and the vectors are added later.
+// A failing embedder, and a disk that rejects vectors: documents are still written and found, the failure is
+// reported, and the vectors are added later.
 import { afterEach, describe, expect, test } from "vitest";
 import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import { armShardFault, SHARD_FAULT_POINTS } from "../../../../shards/fault.js";
@@ -19,14 +19,14 @@ const about = (i: number) => ({
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const BODIES = upTo(80).map((i) => about(i).body);
 
-/** Whether the test waits for a retry. Background work retries only after some seconds. */
+/** True if the test waits for a retry, which background work makes only after some seconds. */
 const SEES_RETRY = effort(false, true);
 const TRAPPED = /index 7: documents could not be embedded/;
 
-/** Number of the next embedders whose instance has trapped, so that every call fails. */
+/** How many of the next embedders get an instance that has trapped, so that every call fails. */
 let spoilt = 0;
 
-/** A store that accepts only deletions when it is full. */
+/** A store that, once full, accepts only deletions. */
 class FullStore extends CrashStore {
   isFull = false;
 

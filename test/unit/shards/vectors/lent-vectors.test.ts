@@ -48,7 +48,7 @@ function documentOf(i: number, random: Random): { id: string; body: object } {
   return { id: `d${i}`, body: { id: `d${i}`, title: `${TOPICS[i % 4]} ${i % 7}`, price: i, ...embedding } };
 }
 
-/** An index in a shard, and a reader of it as another thread would have one. */
+/** An index in a shard, with a reader like another thread's. */
 class Lent {
   readonly shard: VectorShard;
   readonly #local = new LocalVectors(() => workbench.vectorTable(), 2 ** 20);
@@ -79,8 +79,8 @@ class Lent {
   }
 
   /**
-   * Compares cosines of the stored vectors that the other thread has cached since the last change. Must be
-   * called when no work is in progress.
+   * Compares the shard's cosines with those from the vectors that the other thread has cached since the last
+   * change. Call only while no work is in progress.
    */
   async compareStored(random: Random): Promise<void> {
     const { test } = this.shard;
@@ -99,7 +99,7 @@ class Lent {
     this.seen.cosines += seqs.length;
   }
 
-  /** Compares the two at one moment. */
+  /** Compares the reader with the shard at this moment. */
   compare(random: Random): void {
     const { test } = this.shard;
     const oldestGeneration = test.oldest ?? test.generation;
@@ -125,7 +125,7 @@ class Lent {
   }
 }
 
-/** Models of two kinds of documents, some of them aligned with the previous one. */
+/** Trains four models on more and more documents. A model may be aligned with the previous one. */
 async function models(random: Random): Promise<NumberedModel[]> {
   const made: NumberedModel[] = [];
   for (let number = 1; number <= 4; number++) {

@@ -1,4 +1,4 @@
-// Requests about vectors that tests send to a shard, and vectors that are easy to tell apart.
+// Vector requests that tests send to a shard, and vectors that are easy to tell apart.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import {
@@ -17,7 +17,7 @@ export const PUSHED: VectorPolicy = { source: "pushed", origin: 0x80000000 };
 export const ENDPOINT: VectorPolicy = { source: "endpoint", origin: 0x80000001 };
 export const DOCUMENTS: VectorPolicy = { source: "documents", origin: 0 };
 
-/** 512 numbers from a seed. */
+/** Returns 512 numbers generated from a seed. */
 export function numbers(seed: number): number[] {
   let state = seed + 1;
   return Array.from({ length: VECTOR_SIZE }, () => {
@@ -62,7 +62,7 @@ export class VectorShard {
     return vectors.decodeModelOfReply(await this.test.ask(vectors.encodeModelOf(UID)));
   }
 
-  /** Seqs of the nearest documents, most similar code first. */
+  /** Returns the nearest documents' seqs, most similar code first. */
   async nearest(
     query: Float32Array,
     wanted: number,
@@ -107,8 +107,8 @@ export class VectorShard {
   }
 
   /**
-   * Stores a vector for each document, generated from the given seed. Returns the number of documents that
-   * still need a vector.
+   * Stores a vector for each seq, generated from the given seed. Returns the number of documents that still
+   * need a vector.
    */
   async put(given: ReadonlyMap<number, number>, origin = ENDPOINT.origin): Promise<number> {
     const seqs = [...given.keys()];

@@ -1,5 +1,5 @@
-// The background work on vectors, while vectors arrive, documents are deleted and merges fall due. Also
-// checks what remains in the database after the source of vectors changes or the index is dropped.
+// The vectors' background work while vectors arrive, documents are deleted and merges fall due. Also checks
+// what remains in the database after the vector source changes or the index is dropped.
 import { afterEach, describe, expect, test } from "vitest";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
@@ -18,7 +18,7 @@ const doc = (i: number) => ({
 });
 const docs = (from: number, count: number) => Array.from({ length: count }, (_, i) => doc(from + i));
 
-/** A store in which scans of the stored vectors in key order wait while the gate is shut. */
+/** A store in which scans of stored vectors wait while the gate is shut. */
 class GatedStore extends CrashStore {
   /** Number of readers that have reached the gate. */
   readers = 0;
@@ -34,7 +34,7 @@ class GatedStore extends CrashStore {
   }
 
   override async *entries(range: KeyRange): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
-    const found: [Uint8Array, Uint8Array][] = []; // as of now
+    const found: [Uint8Array, Uint8Array][] = []; // read before waiting
     for await (const entry of super.entries(range)) found.push(entry);
     if (kindOfKey(range.from) === "vector") {
       this.readers++;
@@ -61,8 +61,8 @@ describe("while the vectors of a segment are looked for", () => {
   let release: () => void;
 
   /**
-   * Gives the first two of 20 documents vectors. The job that looks for documents with vectors waits at the
-   * gate.
+   * Gives the first two of 20 documents vectors, then reopens the index. The job that looks for documents
+   * with vectors waits at the gate.
    */
   async function standing(): Promise<void> {
     const disk = new CrashDisk();
@@ -96,7 +96,7 @@ describe("while the vectors of a segment are looked for", () => {
   test("vectors of other settings put an end to it", async () => {
     await standing();
     await shard.setPolicy(OTHER);
-    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // none are known to wait yet
+    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // no waiting document found yet
     release();
     await shard.test.settled();
     expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 19 });
@@ -120,7 +120,7 @@ describe("while the vectors of a segment are looked for", () => {
 });
 
 describe("what is stored", () => {
-  /** The number of keys of each kind, and the origins of the vectors. */
+  /** Returns the number of stored keys of each kind, and the vectors' origins. */
   async function stored(disk: CrashDisk): Promise<{ kinds: Record<string, number>; origins: Set<number> }> {
     const kinds: Record<string, number> = {};
     const origins = new Set<number>();
@@ -132,7 +132,7 @@ describe("what is stored", () => {
     return { kinds, origins };
   }
 
-  /** Waits until every document has its vector under `policy` and codes are stored. */
+  /** Changes to `policy` and waits until `count` documents have their vectors and the codes are stored. */
   async function brought(policy: VectorPolicy, count: number): Promise<void> {
     await shard.setPolicy(policy);
     if (policy.source === "documents")
@@ -157,7 +157,7 @@ describe("what is stored", () => {
 
   test("after changes of the source has the vectors of the last one only; of a dropped index nothing", async () => {
     const disk = new CrashDisk();
-    disk.isEager = true; // makes unsynced data visible too
+    disk.isEager = true; // makes unsynced data visible to `stored` too
     await open(new CrashStore(disk), NO_VECTORS);
     for (const from of [0, 10, 20]) await shard.test.write(Action.UPSERT, docs(from, 10));
     await shard.test.write(Action.DELETE, [{ id: "d3" }]);

@@ -26,7 +26,7 @@ async function reopen(policy: VectorPolicy): Promise<void> {
   await open(policy);
 }
 
-/** The number of keys of each kind in the database. The shard must be closed. */
+/** Counts the database's keys by kind. The shard must be closed. */
 async function keys(): Promise<Record<string, number>> {
   const store = await LevelStore.open(directory);
   const counts: Record<string, number> = {};
@@ -45,7 +45,7 @@ const pushed = (i: number) => ({
 const plain = (i: number) => ({ id: `d${i}`, body: { id: `d${i}`, title: `number ${i}`, price: i } });
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** Resolves when no vectors remain to be computed. */
+/** Resolves once every document has its vector. */
 async function embedded(): Promise<void> {
   for (;;) {
     await shard.test.settled();
@@ -141,7 +141,7 @@ describe("pushed vectors", () => {
     expect(await shard.nearest(shard.query(4), 100)).toEqual(before);
   });
 
-  /** Whether the index has been quiet long enough for its codes to be stored. */
+  /** True if the index has been quiet long enough for its codes to be stored. */
   async function storesCodes(): Promise<boolean> {
     const { merging, maintenanceDue } = await shard.test.stats();
     return !merging && !maintenanceDue;
