@@ -33,7 +33,7 @@ export type IndexCommand =
    * then deleted.
    */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
-  /** Replaces an index record, and its lists in `owned`. Other lists stay unchanged. */
+  /** Replaces an index record and the lists given in `owned`. Its other lists stay unchanged. */
   | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists };
 
 export function putIndex(state: IndexRecords, record: IndexRecord): Applied<IndexRecords> {

@@ -26,9 +26,7 @@ export interface CatalogState extends IndexRecords, TenantRecords, KeyRecords, U
   readonly shards: number | null;
 }
 
-/**
- * The part of the state that is stored in a single record. ON DISK - never reuse a name for something else.
- */
+/** The part of the state stored in a single record. ON DISK - never reuse a name for something else. */
 export type Meta = Pick<CatalogState, "version" | "shards" | Counter>;
 
 export type Command =

@@ -157,8 +157,8 @@ function parseUrl(text: string): URL {
 }
 
 /**
- * An explanation for the case that the address has http but the server expects https, or the reverse. Null
- * for any other error.
+ * Explains the error if the address says http but the server expects https, or the reverse. Returns null for
+ * any other error.
  */
 async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<string | null> {
   const secure = url.protocol === "https:";
@@ -171,7 +171,7 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
 
 /** Error codes for certificates whose issuer Node does not know. */
 const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
-/** OpenSSL's messages about a reply that is not TLS. */
+/** OpenSSL's messages about a non-TLS reply. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
 /** Errors seen when a TLS server receives plain HTTP and closes the connection, or replies with TLS bytes. */
 const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;

@@ -11,7 +11,7 @@ interface QueryHit {
   readonly explanation?: { readonly text: readonly string[] } | null;
 }
 
-/** The parts of a query response that are displayed. */
+/** The displayed parts of a query response. */
 export interface QueryAnswer {
   readonly hits: readonly QueryHit[];
   readonly found: number;
@@ -57,7 +57,7 @@ export function resultLines(answer: QueryAnswer, width: number): string[] {
   return lines;
 }
 
-/** The parts of a similar-documents response that are displayed. */
+/** The displayed parts of a similar-documents response. */
 export interface SimilarAnswer {
   readonly data: {
     readonly hits: readonly (Pick<QueryHit, "document"> & { readonly similarity: number | null })[];

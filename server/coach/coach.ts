@@ -210,7 +210,7 @@ export class Coach {
   }
 }
 
-/** Returns the index that has the log now, since a swap may have moved it. Throws SK-IX-404. */
+/** Returns the index that has the log now, since a swap may have moved the log. Throws SK-IX-404. */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;
   throw new SkeinError("SK-IX-404", "the index does not exist any more");

@@ -115,7 +115,7 @@ export function recommendationView(
   return { ...shown, index: index.name };
 }
 
-/** A set of advice that is searched by subject. */
+/** A set of advice, searchable by subject. */
 class Subjects<T extends Advice = Advice> {
   readonly #language: string | null;
   readonly #known: { readonly advice: T; readonly term: string; readonly form: WordForm }[] = [];

@@ -90,7 +90,7 @@ export function proxyTrust(): ValueReader<ProxyTrust> {
 }
 
 /**
- * What per-address limits count by: an IPv4 address, or the /64 network of an IPv6 address, which usually
+ * Returns the unit for per-address limits: an IPv4 address, or an IPv6 address's /64 network, which usually
  * belongs to one customer. Requires an address in canonical form.
  */
 export function clientNetwork(address: string): string {

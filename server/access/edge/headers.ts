@@ -13,7 +13,7 @@ export const SECURITY_HEADERS: HeaderLines = [
   ["cache-control", "no-store"],
 ];
 
-/** Over TLS, also tell browsers to use only https for this host for a year. */
+/** Over TLS, also make browsers use only https for this host for a year. */
 export const SECURITY_HEADERS_OVER_TLS: HeaderLines = [
   ...SECURITY_HEADERS,
   ["strict-transport-security", "max-age=31536000"],

@@ -78,7 +78,7 @@ class TenantBytes {
    */
   #accepted = 0;
   #seen = 0;
-  /** Bytes of accepted writes that are still running. */
+  /** Bytes of accepted writes still running. */
   #underWay = 0;
   #measuring: Promise<void> | null = null;
   /** Writes waiting for a measurement, or queued behind such a write. */

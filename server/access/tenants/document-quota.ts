@@ -47,10 +47,12 @@ class TenantWrites {
   reserved = 0;
   #inside = 0;
   #onIdle: (() => void) | null = null;
-  /** Writes that run alone or are waiting to. */
+  /** Writes running alone or queued to run alone. */
   readonly #alone = new Lane();
 
-  /** Returns null while a write runs alone or is waiting to, because later writes must wait for it. */
+  /**
+   * Returns null while a write runs alone or is queued to run alone, because later writes must wait for it.
+   */
   enter(documents: number): (() => void) | null {
     if (this.#alone.size > 0) return null;
     this.#inside++;

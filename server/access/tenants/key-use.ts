@@ -11,7 +11,7 @@ export class KeyUse {
   /** The current day, as a number and as text. */
   #day = 0;
   #dayText = "";
-  /** Keys known to have been used on that day, and those among them that are not stored yet. */
+  /** Keys known to have been used on that day, and the subset not stored yet. */
   readonly #seen = new Set<number>();
   #waiting = new Set<number>();
 

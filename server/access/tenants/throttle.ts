@@ -56,7 +56,7 @@ export class Throttle implements RateLimiter {
     return table;
   }
 
-  /** `thread` is a number from 0 to 253, unique among the running threads that use this table. */
+  /** `thread` is a number from 0 to 253, unique among the running threads using this table. */
   constructor(table: SharedArrayBuffer, thread: number) {
     this.#words = new BigInt64Array(table);
     this.#sets = (this.#words.length - HEAD_WORDS) / SET_WORDS;

@@ -51,7 +51,7 @@ const AI_CHANGE: ValueReader<GivenAi> = {
   },
 };
 
-/** The settings' member `ai`. */
+/** The `ai` member of the settings. */
 export const AI_SETTING: BodyMember<GivenAi> = defaultsTo(
   AI.defaults,
   AI_CHANGE,

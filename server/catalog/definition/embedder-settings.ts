@@ -30,7 +30,7 @@ export interface SemanticSettings {
   readonly candidates: number;
 }
 
-/** Only one number of dimensions is accepted, because all vectors have it. */
+/** All vectors have this number of dimensions, so no other number is accepted. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
   schema: { enum: [FIXED_LIMITS.vectorNumbers] },

@@ -90,7 +90,7 @@ export type WireName = Exclude<(typeof EMBEDDER_SOURCES)[EmbedderSource]["wire"]
 /** Names of all sources, in table order. */
 export const SOURCE_NAMES = Object.keys(EMBEDDER_SOURCES) as readonly EmbedderSource[];
 
-/** Lists the sources that satisfy `holds` in a form for sentences: "endpoint or pushed". */
+/** Lists the sources that satisfy `holds`, phrased for a sentence: "endpoint or pushed". */
 export function sourcesThat(holds: (entry: SourceEntry) => boolean): string {
   return SOURCE_NAMES.filter((name) => holds(EMBEDDER_SOURCES[name])).join(" or ");
 }

@@ -16,7 +16,7 @@ export interface Location {
 
 const HOME_BIT = 2 ** 31;
 
-/** Data number of the documents of an index at home. */
+/** An index's data number while its documents are at home. */
 export function homeData(uid: number): number {
   return uid + HOME_BIT;
 }

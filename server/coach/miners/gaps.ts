@@ -203,8 +203,8 @@ class SearchedWords {
   }
 
   /**
-   * Returns texts with another spelling of one of the words, most searched first. The word itself does not
-   * count as another spelling.
+   * Returns texts that contain a different spelling of any of the words, most searched first. Containing the
+   * word itself does not count.
    */
   textsNear(words: readonly string[]): string[] {
     const places = [...this.#places].flatMap(([other, found]) =>

@@ -119,7 +119,7 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
     .sort((a, b) => b.searches - a.searches || b.ratio - a.ratio);
 }
 
-/** Checks on the index that the words may be synonyms and are not treated as such yet. */
+/** Checks on the index that the words may be synonyms and that it does not yet treat them as synonyms. */
 async function confirm(
   candidate: Candidate,
   exchanges: ReadonlyMap<string, Exchange>,

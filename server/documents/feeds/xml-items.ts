@@ -49,7 +49,7 @@ class XmlSplitter {
   readonly #itemLengthMax: number;
   /** Names of the open elements, root first. */
   readonly #open: string[] = [];
-  /** Number of an item's open elements that are nested too deep to be kept by name. */
+  /** Number of open elements in an item that are nested too deep for their names to be kept. */
   #deeper = 0;
   #root: string | null = null;
   #items: XmlItem[] = [];

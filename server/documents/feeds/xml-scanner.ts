@@ -54,7 +54,7 @@ export class XmlScanner {
     return this.#at;
   }
 
-  /** Start of the tag that is being scanned. Between tags, the scanner's position. */
+  /** Start of the tag being scanned. Between tags, the scanner's position. */
   get tagFrom(): number {
     return this.#state === IN_TAG ? this.from : this.#at;
   }

@@ -18,7 +18,7 @@ const NEWLINE = 0x0a;
 const NO_BYTES = Buffer.alloc(0);
 const TOO_LONG = `longer than ${RECORD_BYTES_MAX / 1024 / 1024} MiB`;
 
-/** Yields one record per line that is not blank, grouped by chunk. */
+/** Yields one record per non-blank line, grouped by chunk. */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonRecord[]> {
   let line = 1;
   const rest = new Pieces();

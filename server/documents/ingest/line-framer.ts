@@ -11,7 +11,7 @@ export interface LineBatch {
   readonly bytes: Uint8Array;
   /** Each line's number in the stream, from 1. */
   readonly numbers: readonly number[];
-  /** Numbers of the lines that were too long and are missing from `bytes`. */
+  /** Numbers of the lines left out of `bytes` because they were too long. */
   readonly tooLong: readonly number[];
 }
 
@@ -66,8 +66,8 @@ export class LineFramer {
   }
 
   /**
-   * Returns the start of the first line at or after `at` that is not known to be blank. Allocates nothing per
-   * line, because a stream can have millions of blank lines.
+   * Skips blank lines from `at` on and returns where the next line starts. Allocates nothing per line,
+   * because a stream may have millions of blank lines.
    */
   #passBlankLines(bytes: Uint8Array, at: number): number {
     let start = at;

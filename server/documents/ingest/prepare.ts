@@ -182,7 +182,7 @@ export function prepareSynced(
   return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
 }
 
-/** Splits a write that was prepared for one shard but whose index has since been spread over more shards. */
+/** Splits a write prepared for one shard, because its index has since been spread over more shards. */
 export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
   const byShard = new ByShard(shards);
   for (const { message } of prepared.messages)

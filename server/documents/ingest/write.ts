@@ -48,7 +48,7 @@ export interface BatchResult {
 export interface Written {
   /** Documents that were not stored, ordered by index. */
   readonly errors: readonly DocumentError[];
-  /** Number of a SYNC's documents that were already stored with the same value. */
+  /** Number of a SYNC's documents already stored with the same value. */
   readonly unchanged: number;
   /** Sequence numbers of stored versions that a SYNC left in place. */
   readonly kept: readonly number[];

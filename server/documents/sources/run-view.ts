@@ -2,7 +2,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RunCounts, SyncRun } from "../../catalog/records/sync-run.js";
 
-/** An item that is missing from the index, or that is stored there in another version than the feed's. */
+/** An item that is missing from the index or stored there in a version other than the feed's. */
 export interface ItemError {
   /** Position in the feed, from 1. */
   readonly item: number;

@@ -101,8 +101,8 @@ export class Runs {
   }
 
   /**
-   * Records that a run was interrupted. If the schedule had started it, queues a new run, which is not
-   * repeated if it is interrupted again, because it may be what killed the server. Returns false if the
+   * Records that a run was interrupted. If the schedule had started it, queues a new run. If the new run is
+   * interrupted too, it is not repeated, because it may be what killed the server. Returns false if the
    * interruption could not be recorded.
    */
   async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
