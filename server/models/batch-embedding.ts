@@ -20,8 +20,8 @@ const PAUSES_MS = [500, 2_000, 8_000, 30_000];
  */
 const AWAITED_PAUSE_MS_MAX = 60_000;
 /**
- * HTTP statuses by which a server refuses a text. Other error statuses concern the key, the address or the
- * load.
+ * HTTP statuses that mean that the server refuses a text. Other error statuses concern the key, the address
+ * or the load.
  */
 const REFUSALS = new Set([400, 413, 422]);
 /**

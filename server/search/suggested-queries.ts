@@ -14,7 +14,7 @@ export interface SuggestedQuery {
 const POPULAR_MAX = 5;
 
 /**
- * For a token that sees only some documents: returns a corrected query if `finds` reports that the visible
+ * For callers who may see only some documents: returns a corrected query if `finds` reports that the visible
  * documents contain its words. Does not reveal popular searches.
  */
 export async function visibleQueries(

@@ -67,7 +67,9 @@ interface Services {
 
 export class Backups {
   readonly #services: Services;
-  /** Backups started by this server process that are not on disk: the running backup and the failed ones. */
+  /**
+   * Backups that this server process started and that are not on disk: the running backup and failed backups.
+   */
   readonly #unfinished = new Map<string, Backup>();
 
   constructor(services: Services) {

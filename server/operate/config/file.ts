@@ -19,7 +19,7 @@ export interface FileMembers {
   readonly cors: readonly string[] | null;
   /** The proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: ProxyTrust;
-  /** Closed routes among those that need no key. A closed route answers as if it did not exist. */
+  /** Routes that need no key and are closed. A closed route answers as if it did not exist. */
   readonly closedRoutes: readonly string[];
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;

@@ -37,7 +37,7 @@ const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
  */
 const FRONT_ENDS_MAX = 64;
 
-/** By member of Config. */
+/** Keyed by member of Config. */
 export const OPTIONS = {
   host: option("host", "<address>", "address to listen on (127.0.0.1)", textOr("127.0.0.1")),
   /** 0 selects any free port. */
@@ -128,7 +128,7 @@ export type OptionValues = {
 
 /** Where option values come from. A flag overrides the environment, which overrides the file. */
 export interface Origins {
-  /** By option name. */
+  /** Keyed by option name. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: NodeJS.ProcessEnv;
   readonly file: { readonly name: string; readonly content: JsonObject };

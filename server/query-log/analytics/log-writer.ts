@@ -39,7 +39,7 @@ export class LogWriter {
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isSending = false;
-  /** The current attempt to send the oldest chunk. Resolves to true if the chunk was sent. */
+  /** The latest attempt to send the oldest chunk. Resolves to false if the chunk must be sent again. */
   #attempt: Promise<boolean> = Promise.resolve(true);
   #storageFails = false;
   #stopping = false;

@@ -1,5 +1,5 @@
-// A log's open rows: those in the journal but not yet in a block. They are kept in memory and can be found by
-// id and by person. A checkpoint turns them into blocks.
+// A log's open rows, which are in the journal but not yet in a block. They are kept in memory and can be
+// found by id and by person. A checkpoint turns them into blocks.
 import type { EventBlock } from "./event-block.js";
 import type { Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";

@@ -48,7 +48,7 @@ export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): n
     .map(([number]) => number);
 }
 
-/** Returns past days whose hours all have rollups, but that have no rollup themselves. */
+/** Returns past days that have no rollup yet although all their hours have one. */
 export function daysToRollUp(state: LogState, nowMs: number): number[] {
   const days = new Map<number, boolean>();
   for (const [number, { rolledUp }] of state.hours) {

@@ -11,8 +11,8 @@ import { stemTerms } from "../words/variants.js";
 const LIFT = 10;
 
 /**
- * One of these two rules is appended to the shop's rules. It applies to documents that no rule of the shop
- * affects.
+ * One of these two rules is appended to the shop's rules. It applies to documents that none of the shop's
+ * rules affects.
  */
 export interface AvoidingRules {
   /** Ranks documents that contain one of the words after all others. */

@@ -23,7 +23,7 @@ const OR: FilterOp = { op: "or" };
 /** Compilation yields after about this many operations. */
 const OPERATIONS_A_STEP = 100;
 
-/** Compiles a filter; an empty list means "no filter". Throws SkeinError SK-SE-400. */
+/** Compiles a filter. Returns an empty list if there is no filter. Throws SkeinError SK-SE-400. */
 export function compileFilter(node: FilterNode | null, view: IndexView, analyser: TextAnalyser): FilterOp[] {
   return finished(compilingOfFilter(node, view, analyser));
 }

@@ -96,8 +96,7 @@ export function isMissing(frequency: number): boolean {
  * Returns the search program's words. An alternative never weighs more than the word itself, so a rare
  * misspelling gains nothing from its rarity. If a variant covers several words, its weight is divided among
  * them, so that a document with both the joined and the separate form scores no more than a document with
- * only the separate form. A word that is in the dictionary in no form gets no alternatives and matches
- * nothing.
+ * only the separate form. A word without any form in the dictionary gets no alternatives and matches nothing.
  */
 export function searchWords(
   words: readonly QueryWord[],
@@ -186,7 +185,7 @@ function ownAlternatives(
   return own;
 }
 
-/** Those of the listed terms that consist of the word plus one letter. */
+/** Returns the listed terms that consist of the word plus one letter. */
 function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
   return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
 }

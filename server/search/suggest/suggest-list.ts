@@ -35,7 +35,7 @@ export class SuggestionList {
     return this.#closed.length >= this.#max;
   }
 
-  /** True if nothing more that is added to this round would be shown. */
+  /** True if no further additions to this round would be shown. */
   get roundFull(): boolean {
     return this.#closed.length + this.#starting.length >= this.#max;
   }

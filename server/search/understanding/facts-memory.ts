@@ -16,7 +16,7 @@ const VALUES_MAX = 200_000;
 /** Age (ms) at which a large index's facts are renewed. */
 export const FACTS_MS = 5_000;
 
-/** Counts the most frequent facet values over all documents visible in a snapshot. */
+/** Counts the most frequent facet values over all documents in a snapshot that the caller may see. */
 export type CountValues<V> = (
   view: V,
   fields: readonly ViewField[],

@@ -17,8 +17,8 @@ import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./r
 export interface Asking<A> {
   attempt(request: QueryRequest): Promise<A>;
   /**
-   * Returns the number of documents that an attempt finds. If few of them contain all words, includes those
-   * that contain only some.
+   * Returns the number of documents that an attempt finds. If few documents contain all words, includes
+   * documents that contain only some of them.
    */
   found(attempt: A): Promise<number>;
   /** Returns the number of documents that contain all words. */

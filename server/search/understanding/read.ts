@@ -20,7 +20,7 @@ export interface ReadText {
   readonly values: readonly Reading[];
   /** Polite and interrogative words without meaning for the search. */
   readonly fillers: readonly Reading[];
-  /** The language of the named readings, or English. */
+  /** The first named reading's language, else the first filler's, else English. */
   readonly language: Language;
 }
 

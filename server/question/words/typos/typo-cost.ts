@@ -39,7 +39,7 @@ const COMPLETION_LETTER = 25;
 /** Pairs of consonants with the same or nearly the same sound. */
 const SAME_SOUND = ["ck", "cs", "ks", "sz", "cz", "kq", "cq", "gj", "fv", "dt", "bp"];
 const KEY_ROWS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/** Letters that are hardly heard after one of these letters ... */
+/** Letters that are silent or nearly silent after one of the given letters. Example: h after c. */
 const SILENT_AFTER: Readonly<Record<string, string>> = {
   h: "cgkprstwx",
   u: "gq",
@@ -49,7 +49,10 @@ const SILENT_AFTER: Readonly<Record<string, string>> = {
   n: "m",
   l: "a",
 };
-/** ... or before one of these letters. A final e also counts as silent. */
+/**
+ * Letters that are silent or nearly silent before one of the given letters. Example: k before n. A final e
+ * also counts as silent.
+ */
 const SILENT_BEFORE: Readonly<Record<string, string>> = {
   k: "n",
   g: "n",
