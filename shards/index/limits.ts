@@ -35,8 +35,8 @@ export const WASTED_SHARE_MAX = 1;
  */
 export const LARGE_WORK_BYTES = 8 * 1024 * 1024;
 /**
- * The same two limits for an index that is neither being read nor written. Copying such an index disturbs
- * nobody.
+ * Limits on wasted memory for an index that is neither being read nor written. They are lower, because
+ * copying such an index disturbs nobody.
  */
 export const WASTED_IDLE_BYTES_MAX = 4 * 1024 * 1024;
 export const WASTED_IDLE_SHARE_MAX = 0.05;

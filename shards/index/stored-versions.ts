@@ -25,7 +25,7 @@ function hashBytes(wanted: readonly WantedId[]): Uint8Array {
   return new Uint8Array(hashes.buffer);
 }
 
-/** Returns the live versions in the newest snapshot, by id. `wanted` may contain an id repeatedly. */
+/** Returns the live versions in the newest snapshot, by id. `wanted` may contain duplicate ids. */
 export async function findVersions(
   state: ShardIndexState,
   wanted: readonly WantedId[],

@@ -36,8 +36,8 @@ export type VectorSource = (typeof SOURCES)[number];
 export interface VectorPolicy {
   source: VectorSource;
   /**
-   * Meaningful for pushed vectors and for vectors from an endpoint: vectors with different origins cannot be
-   * compared. For a model's vectors, the origin is the model's number.
+   * Used for pushed vectors and for vectors from an endpoint, which can be compared only if their origins are
+   * equal. For a model's vectors, the origin is the model's number.
    */
   origin: number;
 }
@@ -257,7 +257,7 @@ export function decodeUid(reader: MessageReader): number {
 
 /**
  * Reports that no read will request a generation below `oldestGeneration`. Reads and writes carry the same
- * information; this message is for times without reads and writes.
+ * information, so this message is needed only while there are none.
  */
 export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<ArrayBuffer> {
   return encode(Op.IN_USE, { uid, oldestGeneration });

@@ -22,7 +22,10 @@ export interface ExportRequest {
   seqs: number[];
 }
 
-/** NDJSON of those of the first `count` (at least one) requested documents that exist, in that order. */
+/**
+ * The existing documents among the first `count` (at least one) requested documents, in request order, as
+ * NDJSON.
+ */
 export interface ExportLines {
   count: number;
   lines: Uint8Array;

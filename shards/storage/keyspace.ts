@@ -156,7 +156,7 @@ export function unfinishedRange(uid: number): KeyRange {
   return kinds(uid, KIND_UNFINISHED, KIND_UNFINISHED + 1);
 }
 
-/** The pieces of all of an index's segments. */
+/** All segment pieces of one index. */
 export function piecesRange(uid: number): KeyRange {
   return kinds(uid, KIND_PIECE, KIND_PIECE + 1);
 }

@@ -158,7 +158,7 @@ export class IndexModel {
     }
   }
 
-  /** Reads the model. If that fails, gives up the model; the coordinator then sends another one. */
+  /** Reads the model. If it cannot be read, abandons it; the coordinator then sends another model. */
   async #readModel(model: ModelRecord): Promise<Uint8Array | null> {
     try {
       return await readModel(this.#home.store, this.#uid, model);

@@ -21,7 +21,7 @@ import { decodeVector, type NewVectors, type VectorRecord } from "./vector-recor
 import type { VectorsHome } from "./vectors-home.js";
 
 const EMBEDDING_NAME = Buffer.from('"embedding"');
-/** JSON may spell member names with such escapes. */
+/** The start of an escaped ASCII character. JSON may spell member names with such escapes. */
 const ESCAPED_ASCII = Buffer.from("\\u00");
 
 export class IndexVectors {
@@ -298,7 +298,8 @@ export class IndexVectors {
       slots[i] = slot ?? WITHOUT_VECTOR;
     }
     const cosines = vectors.similarities(query, slots);
-    // Unread vectors come last and one at a time, because reading each may evict a slot needed above.
+    // Vectors without a slot come last, one at a time, because storing one may evict a slot that is used
+    // above.
     for (const i of unread) {
       const record = this.#stored(seqs[i]!);
       if (record !== null)

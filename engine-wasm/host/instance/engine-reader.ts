@@ -1,6 +1,5 @@
-// Reads the index of an engine owned by another thread, in the same memory and at the same time. The two
-// share no kernel state: the arena's marks are variables of this instance, and the reader has its own scratch
-// region.
+// Reads another thread's engine, in the same memory and at the same time. Reader and owner share no kernel
+// state: the arena's marks are variables of this instance, and the reader has its own scratch region.
 
 import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";

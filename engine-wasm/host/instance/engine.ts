@@ -282,7 +282,7 @@ export class Engine {
     this.#codes.check(codes, bytes);
   }
 
-  /** Yields a codes region's bytes in small views, each valid until the next call of the engine. */
+  /** Yields a codes region's bytes in small views, each valid until the next call to the engine. */
   codesParts(codes: number): Generator<Uint8Array> {
     return this.#codes.parts(codes);
   }

@@ -34,8 +34,9 @@ export interface ExpandWord {
 }
 
 /**
- * A word that may be misspelt, so near terms may be needed. If a shard's own documents suggest that they are,
- * the shard adds them right away. The coordinator, which sees the answers of all shards, makes the decision.
+ * A word that may be misspelt, so that near terms may be needed. A shard adds near terms right away if its
+ * own documents suggest that they are needed. The coordinator, which sees all shards' answers, makes the final
+ * decision.
  */
 export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
   /**

@@ -48,7 +48,7 @@ export interface ExplainedRow {
   readonly words: readonly ExplainedWord[];
   /** Closeness before multiplication by the program's `proximityWeight`. */
   readonly closeness: number;
-  /** The part of a neighbour's points that counts. */
+  /** The row's points as a neighbour; 0 if they do not count. */
   readonly points: number;
   /** The terms that counted, at most one per group. */
   readonly termBonuses: readonly TermBonus[];

@@ -74,8 +74,8 @@ export interface SearchAlternative {
   /** True if a row that contains the alternative contains the word as written, provided that `typos` is 0. */
   readonly exact: boolean;
   /**
-   * True if the terms, none of which may be a prefix, must occur at consecutive positions in one slot. Each
-   * such place is one occurrence.
+   * True if the terms must occur at consecutive positions in one slot; none of them may be a prefix. Each
+   * match is one occurrence.
    */
   readonly sequence: boolean;
   /** True if the alternative's positions count for closeness. Costly for a prefix with many terms. */

@@ -31,7 +31,7 @@ export interface SearchRow {
   readonly matched: boolean;
   /** True if the row is a neighbour with `matches`. */
   readonly neighbour: boolean;
-  /** True if the row is such a neighbour and has at least one of the words. False for all other rows. */
+  /** True if a neighbour with `matches` also has at least one of the words. False for all other rows. */
   readonly hasWord: boolean;
   readonly pinned: boolean;
   /** In the order of the program's sort keys. */

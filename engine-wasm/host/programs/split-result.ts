@@ -42,7 +42,7 @@ export interface Member {
 }
 
 export interface SplitDocument {
-  /** Byte range in the input of the document, or of the id's string literal. */
+  /** Where the document, or the id's string literal, begins and ends in the input. */
   start: number;
   end: number;
   /**

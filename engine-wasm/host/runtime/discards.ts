@@ -53,7 +53,7 @@ export function discardMemory(bytes: number): void {
   timer.unref();
 }
 
-/** Runs a full garbage collection on this thread, which takes 5 to 20 ms. */
+/** Runs a full garbage collection on this thread. Takes 5 to 20 ms. */
 export function collect(): void {
   memoryBytes = 0;
   gc()();

@@ -14,7 +14,7 @@ interface Waiting<Request, Reply> {
 }
 export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
 type ReadWrite = Waiting<WriteRequest, WriteReply>;
-/** `find`: the rows to delete, computed after all earlier writes. */
+/** `find` returns the rows to delete. It is called after all earlier writes. */
 export type WaitingDelete = Waiting<DeleteRequest, DeleteWhereReply> & {
   kind: "delete";
   find(): DyingRow[] | Promise<DyingRow[]>;
