@@ -36,7 +36,7 @@ import { apply, type CatalogState, type Command, EMPTY_STATE, type Meta, metaOf 
 // ON DISK - never renumber
 const RECORD_VERSION = 1;
 const STORAGE_RETRY_SECONDS = 5;
-/** Records have keys of the form "<kind>/<id>". This key is the counters'. ON DISK. */
+/** Records have keys of the form "<kind>/<id>". The counters are stored under this key. ON DISK. */
 const META_KEY = "meta";
 
 export interface CatalogDamage {
