@@ -72,7 +72,7 @@ export class IndexShard {
     });
   }
 
-  /** Opens the index from the database or creates it. Throws the errors of openIndex. */
+  /** Opens the index from the database or creates it. Throws the same errors as openIndex. */
   static async open(uid: number, schema: ShardSchema, options: IndexOptions): Promise<IndexShard> {
     const state = await openIndex(options, uid, schema, options.vectors);
     const index = new IndexShard(state, options);

@@ -11,8 +11,8 @@ export const HIGHLIGHT_TEXT_BYTES = 128 * 1024;
 export const FETCH_FIRST_GROUP = 8;
 export const FETCH_GROUP_BYTES = 8 * 1024 * 1024;
 /**
- * Maximum number of documents per group, and so before the thread checks for other work. With highlights, a
- * group takes a few milliseconds.
+ * Maximum number of documents per group. The thread checks for other work after each group, which takes a few
+ * milliseconds with highlights.
  */
 export const FETCH_GROUP_MAX = 8;
 /**

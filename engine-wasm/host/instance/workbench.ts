@@ -197,7 +197,9 @@ export class Workbench {
     return new Workbench(this.#create, this.#foldTable);
   }
 
-  /** Releases memory while the workbench is idle. The next call needs at most a millisecond to restore it. */
+  /**
+   * Releases memory while the workbench is idle. The next call restores the workbench within a millisecond.
+   */
   rest(): void {
     if (this.#instance === null || this.#instance.memoryBytes() <= RESTING_BYTES_MAX) return;
     discardMemory(this.#instance.memoryBytes());

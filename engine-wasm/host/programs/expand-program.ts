@@ -35,8 +35,8 @@ export interface ExpandWord {
 
 /**
  * A word that may be misspelt, so that near terms may be needed. A shard adds near terms right away if its
- * own documents suggest that they are needed. The coordinator, which sees all shards' answers, makes the final
- * decision.
+ * own documents suggest that they are needed. The coordinator, which sees all shards' answers, makes the
+ * final decision.
  */
 export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
   /**

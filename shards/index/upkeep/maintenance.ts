@@ -115,9 +115,7 @@ export class Maintenance {
     this.#ended = this.#run();
   }
 
-  /**
-   * Resolves once another segment may be added, which is immediately unless merging has fallen far behind.
-   */
+  /** Resolves once another segment may be added: immediately, unless merging has fallen far behind. */
   async room(): Promise<void> {
     while (this.#context.state.entries.length >= SEGMENTS_MAX && this.running && !this.#stopped) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -125,7 +125,10 @@ async function unknownWithoutCode(work: Work): Promise<number[]> {
   return unknown;
 }
 
-/** Like unknownWithoutCode, for new codes without rows. Reads the stored vectors in order. */
+/**
+ * Like unknownWithoutCode, but for new codes, in which no row has a code yet. Reads the stored vectors in
+ * order.
+ */
 async function unknownRows(work: Work): Promise<number[]> {
   const { state, slices, segment, seqs, codes, isOver } = work;
   const unknown: number[] = [];
