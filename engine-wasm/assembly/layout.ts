@@ -1,6 +1,6 @@
 // Every number that the engine shares with its host: byte offsets in a segment, codes in binary query
 // programs, status codes. Compiled by both asc and tsc, so it contains only `export const N = <int>`.
-// docs/FORMATS.md has the drawings. ON DISK numbers never change.
+// docs/FORMATS.md shows the layouts. ON DISK numbers never change.
 
 // --- Segment header (ON DISK). All offsets are u32, relative to the segment's first byte, 8-aligned.
 export const SEGMENT_MAGIC = 0x47534b53; // "SKSG"
@@ -36,7 +36,7 @@ export const FIELD_DICTIONARY = 24; // -> dictionary of the distinct values (FAC
 export const FIELD_HASHES = 28; // -> u64[elements], hash of the folded value (string without dictionary)
 export const FIELD_ELEMENTS = 32; // u32, number of elements (rows for single-valued fields)
 export const FIELD_DOCUMENTS = 36; // u32, rows with at least one token (text fields)
-export const FIELD_LENGTHS = 40; // f64, sum of the decoded lengths of all rows (text fields)
+export const FIELD_LENGTHS = 40; // f64, sum of all rows' decoded lengths (text fields)
 export const FIELD_ENTRY_BYTES = 48;
 
 // --- Field types (ON DISK). A type's bit in a mask is 1 << its number.
@@ -52,7 +52,7 @@ export const TYPE_COUNT = 8; // types are numbered without gaps
 export const STRING_TYPES = (1 << TYPE_STRING) | (1 << TYPE_STRINGS);
 // All other numeric types are integers, including bool.
 export const FLOAT_TYPES = (1 << TYPE_FLOAT) | (1 << TYPE_FLOATS);
-export const LONG_TYPES = 1 << TYPE_INT64; // integers that a JavaScript number cannot hold
+export const LONG_TYPES = 1 << TYPE_INT64; // integers too large for a JavaScript number
 export const ARRAY_TYPES = (1 << TYPE_STRINGS) | (1 << TYPE_INT32S) | (1 << TYPE_FLOATS);
 
 export const FLAG_FACET = 1;
@@ -161,14 +161,14 @@ export const PLACE_WHOLE = 2;
 
 export const NEAR_NONE = 0; // neighbour effects: there are no neighbours
 export const NEAR_ADDED = 1; // their points are added to the relevance
-export const NEAR_FIRST = 2; // neighbours come before all other rows
+export const NEAR_FIRST = 2; // neighbours rank before all other rows
 
 export const NEIGHBOUR_MATCHES = 1; // neighbour flag: matches even without the words
 
 export const ROW_MATCHED = 1; // result row flags: the words match
 export const ROW_PINNED = 2;
 export const ROW_NEIGHBOUR = 4; // the row is a neighbour with NEIGHBOUR_MATCHES
-export const ROW_HAS_WORD = 8; // such a neighbour also has at least one of the words
+export const ROW_HAS_WORD = 8; // the neighbour also has at least one of the words
 
 export const OP_ALL = 0; // filter operations, postfix
 export const OP_AND = 1;

@@ -1,4 +1,4 @@
-// Writes the terms of a complete term table and their posting lists into the segment.
+// Writes a complete term table's terms and their posting lists into the segment.
 
 import { SEG_LISTS } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -36,7 +36,7 @@ import { Schema } from "./build-schema";
 import { ENTRY_KEY, ENTRY_TAG, KeyTable, tableEntries } from "./key-table";
 import { streamBytesMax, TERM_POSTINGS, termStream } from "./term-table";
 
-/** Writes the terms of one build. Allocated in scratch memory. */
+/** Writes one build's terms. Allocated in scratch memory. */
 @unmanaged
 export class ListsWriter {
   schema: Schema;

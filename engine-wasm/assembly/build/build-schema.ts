@@ -39,12 +39,12 @@ export class Column {
 }
 
 const FIELD_HEAD: usize = 7;
-const NAME_COLUMN: usize = ENTRY_HEADER; // u32 in a name's entry
+const NAME_COLUMN: usize = ENTRY_HEADER; // u32 in a name entry
 const NAME_ENTRY_BYTES: u32 = 16;
 const CELLS_FIRST: u32 = 64;
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 
-/** The fields of one build. Allocated in scratch memory. */
+/** One build's fields. Allocated in scratch memory. */
 @unmanaged
 export class Schema {
   columnCount: u32;

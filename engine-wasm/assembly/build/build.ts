@@ -54,7 +54,7 @@ const BYTES_A_STEP: usize = 0x2000; // bytes of documents per step
 const TERMS_A_STEP: u32 = 512;
 
 const STAGE_DOCUMENTS: u32 = 0;
-const STAGE_VALUES: u32 = 1; // sorts the values of a column
+const STAGE_VALUES: u32 = 1; // sorts a column's values
 const STAGE_TERMS: u32 = 2; // sorts ids and terms
 const STAGE_COLUMNS: u32 = 3; // writes a column
 const STAGE_LISTS: u32 = 4;

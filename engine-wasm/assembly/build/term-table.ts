@@ -112,7 +112,7 @@ export function termStream(entry: usize, to: usize): usize {
   return to + (last - at);
 }
 
-/** Upper bound on the size of a term's stream in bytes. */
+/** Upper bound on a term stream's size in bytes. */
 export function streamBytesMax(entry: usize): usize {
   return <usize>Mem.u32At(entry + TERM_POSTINGS) * 5 + <usize>Mem.u32At(entry + TERM_OCCURRENCES) * 5;
 }

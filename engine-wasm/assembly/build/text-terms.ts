@@ -77,7 +77,7 @@ export class TextTerms {
     return position;
   }
 
-  /** Records the stem of the current token, whose entry in the table is `entry`. */
+  /** Records the current token's stem. `entry` is the token's table entry. */
   private stemOccurs(entry: usize, language: u32, field: u32, row: u32, position: u32): void {
     let stemmed = Mem.u32At(entry + TERM_STEMMED);
     if (stemmed == 0) {

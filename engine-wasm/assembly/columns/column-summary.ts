@@ -21,7 +21,7 @@ const RANGE_BYTES: usize = 16;
 const CODES: u32 = 256;
 const SAMPLE_ROWS: u32 = 2048; // rows sampled to choose codes; each code gets about equally many rows
 
-/** The column of a field if it is worth summarising, else 0. Booleans already take only a byte. */
+/** A field's column if it is worth summarising, else 0. Booleans already take only one byte. */
 export function summarisedColumn(segment: usize, field: usize): usize {
   const type = Field.type(field);
   if (isArrayType(type) || valueBytes(type) == 1) return 0;
@@ -39,9 +39,7 @@ export function codesBytes(rows: u32): usize {
 export const CODE_RANGES_BYTES: usize = <usize>CODES * RANGE_BYTES;
 export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
 
-/**
- * Clears the zones and ranges of a column and chooses the bounds of its codes. After that, rows can be added.
- */
+/** Clears a column's zones and ranges and chooses its code bounds. Must be called before rows are added. */
 export function columnBegin(
   type: u32,
   column: usize,
@@ -81,7 +79,7 @@ export function columnAdd(
   }
 }
 
-/** The code of a key. */
+/** A key's code. */
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
   for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
@@ -122,7 +120,7 @@ function widen(range: usize, key: u64): void {
   if (key > Mem.u64At(range + 8)) Mem.putU64(range + 8, key);
 }
 
-/** The smallest and the largest key in the zone of a row. */
+/** The smallest and the largest key in a row's zone. */
 export function zoneLeast(zones: usize, row: u32): u64 {
   return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES);
 }
@@ -138,7 +136,7 @@ const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
- * Sets in `to` the bits of the rows whose key lies in [low, high]; requires low <= high. Decides each row by
+ * Sets in `to` the bits of the rows whose key is in [low, high]; requires low <= high. Decides each row by
  * its code, and reads its value only if keys outside the range share the code. `among` is a bitset of the
  * only rows that matter, or 0 if all rows do.
  */
@@ -207,7 +205,7 @@ export function scanCodes(
   addInside(type, column, asked, askedEnd, low, high, to);
 }
 
-/** Adds the rows whose key lies in [low, high] from the list [at, end) of u32 rows. */
+/** Adds the rows whose key is in [low, high] from the list [at, end) of u32 rows. */
 function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, high: u64, to: usize): void {
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);
@@ -219,7 +217,7 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
 }
 
 abstract class Codes {
-  /** Mask of the 64 codes at `at` that lie in the range. */
+  /** Mask of those of the 64 codes at `at` that are in the range. */
   @inline static within(at: usize, firsts: v128, spans: v128): u64 {
     return (
       Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |

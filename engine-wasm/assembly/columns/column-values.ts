@@ -35,9 +35,7 @@ export function valueKey(type: u32, column: usize, row: u32): u64 {
   }
 }
 
-/**
- * Compares the values of 64 rows, starting at `row`, with `number`, which holds the bits of an i64 or f64.
- */
+/** Compares 64 rows' values, starting at `row`, with `number`, which is the bits of an i64 or f64. */
 export function orderNumbers(
   type: u32,
   values: usize,

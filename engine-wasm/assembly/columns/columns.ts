@@ -7,8 +7,8 @@ import { Mem } from "../memory/mem";
 /** A range of i32, i64 or f64, depending on `T`. NaN is never in a range. */
 export abstract class Range {
   /**
-   * One bit per value in the 16 bytes at `at`, set if the value lies in the range whose bounds fill `lows`
-   * and `highs`.
+   * One bit per value in the 16 bytes at `at`, set if the value is in the range whose bounds fill `lows` and
+   * `highs`.
    */
   @inline static lanes<T>(at: usize, lows: v128, highs: v128): u32 {
     const values = Mem.v128At(at);
@@ -16,7 +16,7 @@ export abstract class Range {
     return sizeof<T>() == 4 ? i32x4.bitmask(inside) : i64x2.bitmask(inside);
   }
 
-  /** True if the value at `at` lies in the range. */
+  /** True if the value at `at` is in the range. */
   @inline static has<T>(at: usize, low: T, high: T): bool {
     if (isFloat<T>()) {
       const value = Mem.f64At(at);
@@ -31,7 +31,7 @@ export abstract class Range {
   }
 }
 
-/** Sets the rows whose value lies in [low, high]. */
+/** Sets the rows whose value is in [low, high]. */
 export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usize): void {
   const lows = v128.splat<T>(low);
   const highs = v128.splat<T>(high);
@@ -48,7 +48,7 @@ export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usiz
     if (Range.has<T>(values + <usize>from * sizeof<T>(), low, high)) Bits.add(to, from);
 }
 
-/** Sets the rows whose u32 lies in [first, end). */
+/** Sets the rows whose u32 is in [first, end). */
 export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, to: usize): void {
   const firsts = i32x4.splat(first);
   const spans = i32x4.splat(end - first);

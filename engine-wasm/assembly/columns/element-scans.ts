@@ -12,7 +12,7 @@ const SKIPPED: u32 = 64; // number of rows skipped at a time
 export class Elements {
   offsets: usize; // u32[rows + 1]
   rows: u32;
-  row: u32; // row of the last matching element
+  row: u32; // the last matching element's row
   to: usize;
 
   static make(offsets: usize, rows: u32, to: usize): Elements {
@@ -45,7 +45,7 @@ export class Elements {
     Bits.add(this.to, this.row);
   }
 
-  /** Adds the rows of the elements whose bits are set in `mask`; bit 0 stands for element `i`. */
+  /** Adds the rows of the elements whose bits are set in `mask`; bit 0 represents element `i`. */
   private addRowsOf(mask: u32, i: u32): void {
     for (; mask != 0; mask &= mask - 1) this.addRowOf(i + <u32>ctz(mask));
   }

@@ -227,7 +227,7 @@ export function countOthers(counts: usize, totals: usize, values: u32): void {
   }
 }
 
-/** True if the counts of a single-valued column add up to the rows of `bits` that have a value. */
+/** True if a single-valued column's counts add up to the number of rows in `bits` that have a value. */
 export function countsAddUp(counts: usize, values: u32, ordinals: usize, bits: usize, rows: u32): bool {
   let counted: u32 = 0;
   for (let i: u32 = 0; i < values; i++) counted += Mem.u32At(counts + ((<usize>i) << 2));

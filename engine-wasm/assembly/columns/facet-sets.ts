@@ -92,7 +92,7 @@ export function countSets(numbers: usize, sets: u32, counted: u32, bits: usize, 
   return times.sum(sets);
 }
 
-/** Returns u32 by ordinal, computed from the count of each set. A row counts once for each of its values. */
+/** Returns u32 by ordinal, computed from each set's count. A row counts once for each of its values. */
 export function countsOfSets(
   ordinals: usize,
   offsets: usize,

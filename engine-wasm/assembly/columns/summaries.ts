@@ -159,8 +159,8 @@ function place(entry: usize, table: usize, at: usize, bytes: usize): usize {
 }
 
 /**
- * Records the smallest norm byte of the rows [from, to), and whether any of them has no value. Rows come in
- * order.
+ * Records the smallest norm byte of the rows [from, to), and whether any of them has no value. Rows must
+ * arrive in order.
  */
 function addNorms(norms: usize, entry: usize, from: u32, to: u32): void {
   if (norms == 0) return;

@@ -1,4 +1,4 @@
-// Writes the result of an expansion, as drawn in docs/FORMATS.md.
+// Writes an expansion's result, as shown in docs/FORMATS.md.
 import { PREFIX_TERMS_LISTED, WORD_EXACT, WORD_INFIX, WORD_INSIDE, WORD_PREFIX } from "../layout";
 import { Result } from "../memory/result";
 import { liveRows } from "../segment/live";

@@ -1,5 +1,5 @@
 // The expand kernel: looks up a program's words in a snapshot's dictionaries, with document frequencies over
-// live rows. docs/FORMATS.md draws the program and the result.
+// live rows. docs/FORMATS.md shows the layout of the program and the result.
 
 import { branchesOf } from "../columns/summaries";
 import { checkDeadline } from "../env";

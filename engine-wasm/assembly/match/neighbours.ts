@@ -8,7 +8,7 @@ import { NeighbourProgram } from "../program/neighbour-program";
 import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
 import { Seg } from "../segment/segment";
 
-/** Neighbours among the rows of the current segment. Allocated in scratch memory. */
+/** The current segment's rows that are neighbours. Allocated in scratch memory. */
 @unmanaged
 export class Neighbours {
   program: NeighbourProgram;
@@ -27,7 +27,7 @@ export class Neighbours {
     return made;
   }
 
-  /** Finds the neighbours among the rows of a segment, live or not. */
+  /** Finds the neighbours among a segment's rows, live or deleted. */
   beginSegment(used: usize): void {
     const program = this.program;
     this.segment = used;

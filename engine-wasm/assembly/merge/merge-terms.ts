@@ -98,7 +98,7 @@ function closeTerm(m: Merge): void {
   m.termOpen = 0;
 }
 
-/** Opens the lists of the term's next slot. Returns false if there are no lists left or one is damaged. */
+/** Opens the term's lists in the next slot. Returns false if there are no lists left or one is damaged. */
 function openLists(m: Merge): bool {
   let slot: u32 = NO_SLOT;
   for (let i: u32 = 0; i < m.inputCount; i++) {

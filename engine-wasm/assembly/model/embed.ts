@@ -32,7 +32,7 @@ class Embedding {
   segmentRows: u32;
   known: usize;
   knownCount: u32;
-  term: u32; // the segment's next term or, once all are matched, the next known term
+  term: u32; // the segment's next term or, once all terms are matched, the next known term
   place: u32; // where to search for the next term in the model
   matched: u32; // 1 = the lookup of terms in the model is complete
   termRows: TermRows;

@@ -37,7 +37,7 @@ export abstract class Heaviest {
   }
 }
 
-/** Replaces the lightest term. The entries of a full list are a binary heap with the lightest on top. */
+/** Replaces the lightest term. A full list's entries are a binary heap with the lightest on top. */
 function replaceLightest(heaviest: usize, entry: u64): void {
   if (entry > Mem.u64At(heaviest + ENTRIES)) sink(heaviest + ENTRIES, 0, entry);
 }

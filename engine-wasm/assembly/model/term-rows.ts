@@ -43,7 +43,7 @@ export class TermRows {
   }
 
   /**
-   * Reads the rows of the open term in `features`. Stops at a damaged list, whose status is recorded. `clear`
+   * Reads the rows of the term open in `features`. Stops at a damaged list, whose status is recorded. `clear`
    * must be called before the next term.
    */
   read(features: Features): void {

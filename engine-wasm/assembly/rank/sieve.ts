@@ -22,7 +22,7 @@ import { TopK } from "./topk";
 const COMPARED_SINGLY: u64 = 6; // up to this many rows of 64 are compared one by one
 const NEVER: u32 = 0xffffffff;
 
-/** Compares the current segment's rows with the worst row kept. Allocated in scratch memory. */
+/** Compares the current segment's rows with the worst kept row. Allocated in scratch memory. */
 @unmanaged
 export class Sieve {
   program: SearchProgram;
@@ -38,7 +38,7 @@ export class Sieve {
   zonesDescending: bool;
   zoneBound: u64; // minimum that a zone must reach for its rows to enter
   codedKey: u32; // index of the first deciding key, if it is numeric and has codes
-  worstCode: u32; // code of the worst row kept
+  worstCode: u32; // code of the worst kept row
   tiesBySeq: bool; // rows with equal values of that key are ordered newest first
 
   static make(program: SearchProgram, top: TopK): Sieve {
@@ -79,8 +79,8 @@ export class Sieve {
 
   /**
    * Returns the rows in `among` that could displace a kept row, judging by the keys from number `first` on.
-   * Bit i represents row `from` + i, and `from` must be a multiple of 64. The rows must equal the worst row
-   * kept in all keys before `first`.
+   * Bit i represents row `from` + i, and `from` must be a multiple of 64. The rows must equal the worst kept
+   * row in all keys before `first`.
    */
   pass(among: u64, from: u32, first: u32): u64 {
     const top = this.top;
@@ -193,7 +193,7 @@ export class Sieve {
     orderNumbers(key.type, key.values, from, value, descending, this.order);
   }
 
-  /** True if the first deciding key shows that no row in `among` can beat the worst row kept. */
+  /** True if the first deciding key shows that no row in `among` can beat the worst kept row. */
   private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
     const descending = this.zonesDescending;
     const bound = this.zoneBound;

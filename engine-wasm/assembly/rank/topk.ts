@@ -117,7 +117,7 @@ export class TopK {
   }
 
   /**
-   * Sequence number of the worst row kept. Valid only once as many rows as wanted, and at least one, are
+   * Sequence number of the worst kept row. Valid only once as many rows as wanted, and at least one, are
    * kept.
    */
   worstSeq(): u64 {

@@ -64,7 +64,7 @@ export class Candidates {
     this.chosenBefore = scratch(Bits.bytes(rows));
   }
 
-  /** Offers the rows of the range that may enter, part by part, newest part first. */
+  /** Offers the rows in the range that may enter, part by part, newest part first. */
   offerParts(state: u32): void {
     const scored = this.scored;
     const top = this.top;
@@ -133,7 +133,7 @@ export class Candidates {
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
     const plainCut = asked ? cut : cut - bonus; // for rows without a bonus, if bonus rows are known
-    const tied = top.isFull() && least == top.leastSum(); // `least` is the sum of the worst row kept
+    const tied = top.isFull() && least == top.leastSum(); // `least` is the worst kept row's sum
     const end = Bits.words(to);
     for (
       let word = bitsNextWord(scored.bits, from >> 6, end);
@@ -147,7 +147,7 @@ export class Candidates {
       const withBonus = asked ? all & signals.rowsWithBonus(word) : 0;
       let picked = withBonus;
       if (!allBelow(at, count, plainCut)) picked = all;
-      let ties: u64 = 0; // rows that tie with the worst row kept
+      let ties: u64 = 0; // rows that tie with the worst kept row
       for (; picked != 0; picked &= picked - 1) {
         const i = rankOf(all, ctz(picked));
         const score = Mem.f64At(at + ((<usize>i) << 3));
@@ -172,7 +172,7 @@ export class Candidates {
     }
   }
 
-  /** True if no row of `some` (bit i stands for row `from` + i) could enter with this sum. */
+  /** True if no row of `some` (bit i represents row `from` + i) could enter with this sum. */
   private noneEnters(some: u64, from: u32, sum: f64): bool {
     for (; some != 0; some &= some - 1) if (this.top.wouldEnter(from + <u32>ctz(some), sum, 0)) return false;
     return true;

@@ -37,7 +37,8 @@ export class Closeness {
   }
 
   /**
-   * What closeness adds to the score of a row with these words. `applies` must be true for the row's state.
+   * How much closeness adds to the score of a row with these words. `applies` must be true for the row's
+   * state.
    */
   of(row: u32, words: u64): f64 {
     return this.program.proximityWeight * this.sumOf(row, words);

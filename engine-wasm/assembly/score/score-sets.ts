@@ -29,7 +29,7 @@ const RANGE_GROWTH: u32 = 4;
 const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring all of them is faster
 const PART_MOST: u32 = 256; // maximum number of candidates offered at a time
 
-/** Visits the rows of the current segment set by set. Allocated in scratch memory. */
+/** Visits the current segment's rows, set by set. Allocated in scratch memory. */
 @unmanaged
 export class SetVisitor {
   program: SearchProgram;
@@ -130,7 +130,7 @@ export class SetVisitor {
     return true;
   }
 
-  /** Moves the rows that are in `from`, `a` and `b` to `set`. If `a` or `b` is 0, it stands for all rows. */
+  /** Moves the rows that are in `from`, `a` and `b` to `set`. If `a` or `b` is 0, it means all rows. */
   private take(set: usize, from: usize, a: usize, b: usize): void {
     bitsMove(set, from, a == 0 ? from : a, b == 0 ? from : b, this.rows);
   }

@@ -157,8 +157,8 @@ export class WordScores {
   }
 
   /**
-   * Computes the saturation of each row. The longer a row, the more occurrences of a term it needs. A row's
-   * length is the weighted sum of its fields' lengths.
+   * Computes each row's saturation. The longer a row, the more occurrences of a term it needs. A row's length
+   * is the weighted sum of its fields' lengths.
    */
   private findSaturations(set: Numbered): void {
     const program = this.program;

@@ -130,7 +130,7 @@ export class Starts {
     return (postings * (end - first)) / this.rows;
   }
 
-  /** Finds the rows of the pieces that contain [first, end). */
+  /** Finds the rows in the pieces that contain [first, end). */
   find(first: u32, end: u32): void {
     const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
     const to = min(this.rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);

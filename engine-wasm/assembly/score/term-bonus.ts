@@ -40,7 +40,7 @@ export class TermBonus {
     return made;
   }
 
-  /** Finds the rows of a segment that have bonus terms. */
+  /** Finds a segment's rows that have bonus terms. */
   beginSegment(used: usize): void {
     const ranking = this.ranking;
     this.segment = used;

@@ -49,7 +49,7 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
 }
 
 /**
- * Visits rows that are far apart first, so that the worst row kept is good early even if values rise with the
+ * Visits rows that are far apart first, so that the worst kept row is good early even if values rise with the
  * row number.
  */
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {

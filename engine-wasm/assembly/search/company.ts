@@ -1,7 +1,7 @@
 // The `company` kernel counts co-occurring words: for each candidate and each word, the number of live
 // documents that contain both. Each segment gets one bitset of rows per word. For each candidate in turn, a
-// bitset of its rows is built and intersected with the words' bitsets. docs/FORMATS.md draws the program and
-// the result.
+// bitset of its rows is built and intersected with the words' bitsets. docs/FORMATS.md shows the layout of
+// the program and the result.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";

@@ -1,4 +1,4 @@
-// Counts the values of the matching documents. Each segment counts by ordinal; the values that occur become
+// Counts the matching documents' values. Each segment counts by ordinal; the values that occur become
 // entries in dictionary order, and the segments' entries are merged by value.
 //
 //   entry: | u32 count, u32 raw address, u32 raw length, u32 folded address, u32 folded length, u32 0 |  strings
@@ -192,7 +192,7 @@ function before(a: usize, b: usize, kind: usize): bool {
   return (kind == KIND_STRING ? compareSpans(a, b, ENTRY_RAW) : compareNumbers(a, b, <u32>kind)) < 0;
 }
 
-/** Chooses the entries of a limited facet. Call before the result is opened. */
+/** Chooses a limited facet's entries. Call before the result is opened. */
 export function facetFinish(facet: Facet): void {
   if (facet.share != 0) chooseShare(facet);
   else if (facet.limit > 0) chooseBest(facet);

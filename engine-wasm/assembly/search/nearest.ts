@@ -1,6 +1,7 @@
 // The `nearest` kernel finds the rows whose codes differ least from a query vector's code, among the rows
 // that a search program matches. Words, filter, phrases, exclusions, hidden and deleted rows determine which
-// rows are compared; pins, order and facets have no effect. docs/FORMATS.md draws the input and the result.
+// rows are compared; pins, order and facets have no effect. docs/FORMATS.md shows the layout of the input and
+// the result.
 
 import { NEAREST_ROW_BYTES, PROGRAM_NEAREST, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";
@@ -49,7 +50,7 @@ function readQuery(reader: ProgramReader): usize {
   return query;
 }
 
-/** Compares the rows of one segment of the snapshot. */
+/** Compares the rows of one segment in the snapshot. */
 function compareEntry(run: Run, entry: u32, found: NearestCodes): void {
   const codes = Snap.codes(run.snapshot, entry);
   if (codes == 0) return;

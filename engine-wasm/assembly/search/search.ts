@@ -1,5 +1,5 @@
 // The search kernel: runs one program on one snapshot. Segments are visited newest first, so that among equal
-// rows the newest are kept. docs/FORMATS.md draws the program and the result.
+// rows the newest are kept. docs/FORMATS.md shows the layout of the program and the result.
 
 import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";
@@ -30,7 +30,7 @@ export function search(snapshot: usize, program: usize, bytes: usize): i32 {
   return write(run, found);
 }
 
-/** Matches, counts and ranks the rows of one segment. Returns the number of matching rows. */
+/** Matches, counts and ranks one segment's rows. Returns the number of matching rows. */
 function visit(run: Run, entry: u32): u32 {
   const program = run.program;
   const here = beginSegment(run, entry);

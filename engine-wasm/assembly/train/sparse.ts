@@ -23,8 +23,8 @@ export class Sparse {
   termEntries: usize;
 
   /**
-   * Fills the matrix from the lists of the chosen terms. Returns false, with the status recorded, if a list
-   * is damaged.
+   * Fills the matrix from the chosen terms' lists. Returns false, with the status recorded, if a list is
+   * damaged.
    */
   make(features: Features, rows: TermRows, chosen: Chosen): bool {
     this.documents = features.rows;

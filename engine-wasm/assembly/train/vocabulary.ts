@@ -73,7 +73,7 @@ function entropyWeight(rows: TermRows, spread: f64): f32 {
 
 /** Keeps the `most` entries with the most documents, without reordering them. Returns the number kept. */
 function cut(entries: usize, count: u32, most: u32, documents: u32): u32 {
-  const tally = reserve((<usize>documents + 1) << 2); // number of entries by number of documents
+  const tally = reserve((<usize>documents + 1) << 2); // number of entries per document count
   Mem.fill(tally, 0, (<usize>documents + 1) << 2);
   for (let i: u32 = 0; i < count; i++) {
     const place = tally + ((<usize>Vocabulary.documents(entries, i)) << 2);

@@ -1,6 +1,6 @@
 // Vector codes: one bit per number, for one segment's rows, contiguous in a region. The host frees the
-// region, or moves it to another instance. docs/FORMATS.md draws the bytes. Independent of where the vectors
-// come from.
+// region, or moves it to another instance. docs/FORMATS.md shows the byte layout. Independent of where the
+// vectors come from.
 
 import {
   CODE_BYTES,
@@ -80,7 +80,7 @@ export function codesCount(codes: usize): u32 {
 }
 
 /**
- * Sets the codes of the `count` rows starting at `first` from `count` vector records. Returns
+ * Sets the codes for the `count` rows starting at `first` from `count` vector records. Returns
  * STATUS_BAD_PROGRAM if there are more records than rows.
  */
 export function codesFill(codes: usize, first: u32, records: usize, count: u32): i32 {

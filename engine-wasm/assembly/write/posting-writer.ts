@@ -1,4 +1,4 @@
-// Writes one posting list at a time into a segment sink, as drawn in docs/FORMATS.md. Postings are added one
+// Writes one posting list at a time into a segment sink, as shown in docs/FORMATS.md. Postings are added one
 // by one, so a merge may pause between any two postings. A list's three growing parts (block directory,
 // packed data, positions) are kept in the caller's buffers and copied into the sink when the list is
 // complete.

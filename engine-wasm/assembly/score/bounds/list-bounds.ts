@@ -1,4 +1,4 @@
-// Upper bound on what a posting list can add to a row's score.
+// Upper bound on a posting list's contribution to a row's score.
 
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM } from "../../layout";
 import { scratch, scratchZeroed } from "../../memory/arena";
@@ -16,7 +16,7 @@ import { WordScores } from "../score-words";
 export const TF_UNKNOWN: u32 = 255; // the largest frequency in the block is at least this
 const TF_MOST: f64 = 16777216;
 
-/** Walks the lists of the current segment, moving their cursors. Allocated in scratch memory. */
+/** Walks the current segment's lists and moves their cursors. Allocated in scratch memory. */
 @unmanaged
 export class ListBounds {
   program: SearchProgram;

@@ -43,7 +43,7 @@ class Reach {
 
 const REACH_BYTES: usize = (offsetof<Reach>() + 7) & ~7;
 
-/** Finds the rows of a range that can score enough. Allocated in scratch memory. */
+/** Finds the rows in a range that can score enough. Allocated in scratch memory. */
 @unmanaged
 export class Promising {
   program: SearchProgram;
@@ -77,7 +77,7 @@ export class Promising {
   reach: Reach;
   norms: usize;
   occurrences: usize;
-  least: usize; // u8 by norm byte: the frequency a posting needs to reach `cutLow`
+  least: usize; // u8 by norm byte: frequency that a posting needs to reach `cutLow`
   passed: usize; // u8: indices of the current block's postings that passed
 
   static make(
@@ -103,9 +103,9 @@ export class Promising {
   }
 
   /**
-   * Returns a bitset of the rows of `set` in [from, to) (`count` rows) whose word score, with their possible
-   * bonus, may reach `cut`. The bitset is valid for this range until the next call. All rows must have the
-   * word and share one state. Returns `set` itself if searching would take longer than scoring the rows.
+   * Returns a bitset of the rows of `set` in [from, to) (`count` rows) whose word score plus possible bonus
+   * may reach `cut`. The bitset is valid for this range until the next call. All rows must have the word and
+   * share one state. Returns `set` itself if searching would take longer than scoring the rows.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, state: u32): usize {
     if (!this.pays || cut <= CUT_MARGIN) return set;
@@ -206,7 +206,7 @@ export class Promising {
     bitsOr(this.small, this.unsure, this.to);
   }
 
-  /** Finds the rows of the range that may score enough. */
+  /** Finds the rows in the range that may score enough. */
   private find(): void {
     const first = <usize>(this.from >> 3);
     const bytes = Bits.bytes(this.to) - first;

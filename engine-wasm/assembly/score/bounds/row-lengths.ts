@@ -66,7 +66,7 @@ export class RowLengths {
     this.found = false;
   }
 
-  /** Measures the lengths of the current segment, once. */
+  /** Measures row lengths in the current segment, once. */
   need(): void {
     if (this.found) return;
     this.found = true;

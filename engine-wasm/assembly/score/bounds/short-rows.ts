@@ -1,5 +1,5 @@
-// Finds the rows of a range that are short enough to be among the best. A row's score for its words falls as
-// its length rises, so an upper bound on the words' sum gives a length beyond which no row scores enough. A
+// Finds the rows in a range that are short enough to be among the best. A row's score for its words falls as
+// its length rises, so an upper bound on the words' sum yields a length beyond which no row scores enough. A
 // lower bound on a row's length comes from the norm bytes of the two fields with the largest spread. It is
 // computed for 16 rows at a time, without reading postings.
 //
@@ -31,7 +31,7 @@ const SUM_MOST: f64 = 65535;
 const HALVINGS: u32 = 20;
 const ROUNDING: f64 = 1.000000001; // exceeds 1 by far more than a score's rounding error
 
-/** Finds the rows of a range that are short enough. Allocated in scratch memory. */
+/** Finds the rows in a range that are short enough. Allocated in scratch memory. */
 @unmanaged
 export class ShortRows {
   program: SearchProgram;
@@ -186,7 +186,7 @@ export class ShortRows {
     const anys = i16x8.splat(<i16>max(this.any, 0));
     const differ = this.any != this.single;
     const end = Bits.words(to);
-    const whole = lengths.rows >> 6; // bitset words whose 64 bits all stand for rows
+    const whole = lengths.rows >> 6; // bitset words whose 64 bits all represent rows
     let count: u32 = 0;
     for (let word = from >> 6; word < end; word++) {
       const some = Bits.word(set, word);
