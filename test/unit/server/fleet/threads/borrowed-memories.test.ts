@@ -124,6 +124,18 @@ test("what is refused, or cannot be read here, is not asked for again and again"
   expect([made, none.lent.size]).toEqual([1, 0]);
 });
 
+test("reads are counted for a bounded number of indexes; the ones read longest ago start again", async () => {
+  /** Reads an index once short of borrowing it, then `others` indexes once each. */
+  const readAmong = (others: number): Line => {
+    const one = line(1);
+    for (let reads = 1; reads < 8; reads++) one.memories.reader(0);
+    for (let uid = 1; uid <= others; uid++) one.memories.reader(uid);
+    return one;
+  };
+  expect(await readsUntilReader(readAmong(999), 0)).toBe(2);
+  expect(await readsUntilReader(readAmong(2_000), 0)).toBe(9);
+});
+
 test("of many indexes those used least recently lose their readers", async () => {
   const many = line(1_010);
   for (let reads = 1; reads < 9; reads++) for (let uid = 0; uid < 500; uid++) many.memories.reader(uid);
