@@ -168,7 +168,7 @@ class AnalyticsBench {
           await client.json("POST", `/v1/indexes/${SHOP}/events`, body);
       };
       await Promise.all(Array.from({ length: CLIENTS }, send));
-      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // replies once all events are stored
+      await client.json("GET", `/v1/indexes/${SHOP}/analytics/documents`); // waits until all are stored
       const seconds = (performance.now() - started) / 1000;
       const events = EVENT_REQUESTS * EVENTS_PER_REQUEST;
       const micros = (((server.cpuSeconds() ?? 0) - cpu) * 1e6) / events;

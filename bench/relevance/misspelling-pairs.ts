@@ -10,7 +10,7 @@ export const PAIR_FILES = ["wikipedia.tsv", "aspell.tsv", "norvig-testset1.tsv"]
 
 export interface Misspelling {
   readonly wrong: string;
-  /** The right words that the file lists for `wrong` and that are within the distance. */
+  /** The file's right words for `wrong` that are within the distance. */
   readonly right: readonly string[];
 }
 

@@ -52,9 +52,7 @@ export async function scans(rows: number, milliseconds: number): Promise<string[
   return lines;
 }
 
-/**
- * Measures exact cosines of 400 random documents out of `rows`, first read from the store and then cached.
- */
+/** Measures exact cosines of 400 out of `rows` stored vectors, first read from the store and then cached. */
 export async function comparisons(folder: string, rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
   const workbench = module.workbench();

@@ -156,8 +156,8 @@ function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
 }
 
 /**
- * Makes some of a catalogue's first rows, and some sequence numbers that do not exist, neighbours. Points are
- * small or large, many of them equal.
+ * Returns neighbours: some of a catalogue's first rows, and some sequence numbers that do not exist. Points
+ * are small or large, many of them equal.
  */
 export function randomNeighbours(pick: Pick): Neighbours {
   const share = pick([[true], [true, false], [true, false, false, false, false], [false]]);

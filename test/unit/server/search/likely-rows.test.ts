@@ -1,5 +1,5 @@
-// For which rows a shard sends the documents along: a whole page with one shard, about the shard's share of
-// it with several.
+// Which rows a shard returns together with their documents: the whole page if it is the only shard, otherwise
+// about its share of the page.
 import { expect, it } from "vitest";
 import { likelyRows } from "../../../../server/fleet/reads/likely-rows.js";
 

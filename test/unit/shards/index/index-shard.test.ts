@@ -34,7 +34,7 @@ const doc = (id: string, price: unknown = 1, title = `title of ${id}`): TestDocu
   return { id, body: { id, title, price } };
 };
 
-/** Expects the shard to match the model, whatever kind of request asks. */
+/** Expects every kind of request to return the model's contents. */
 async function expectModel(shard: TestShard, model: Model, ids: readonly string[]): Promise<void> {
   const stored = await shard.documents();
   expect(new Map([...stored].sort())).toEqual(new Map([...model.documents].sort()));

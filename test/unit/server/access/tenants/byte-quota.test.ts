@@ -13,7 +13,7 @@ let limits: { diskBytes: number | null; memoryBytes: number | null };
 /** Bytes that the indexes use (`taken`), and the number of measurements (`measured`). */
 let taken: TakenBytes[];
 let measured: number;
-/** Lets measurements that `hold` has delayed complete. */
+/** Completes the measurements delayed by `hold`. */
 let release: (() => void) | null;
 let held: Promise<void>;
 let quotas: ByteQuotas;

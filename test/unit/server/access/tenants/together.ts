@@ -18,7 +18,7 @@ import(module).then((built) => {
 `;
 
 /**
- * Resolves with each thread's result of `source`, which is the body of a function of (built, given, thread).
+ * Runs `source`, the body of a function of (built, given, thread), in each thread. Resolves with the results.
  */
 export async function inThreads<T>(
   threads: number,
@@ -43,8 +43,7 @@ export async function inThreads<T>(
 }
 
 /**
- * Starts a thread that runs `source` and never ends on its own. `source` is the body of a function of (built,
- * given).
+ * Starts a thread that runs `source`, the body of a function of (built, given), and never ends on its own.
  */
 export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {
   const url = new URL(module, DIST).href;

@@ -1,4 +1,4 @@
-// The synonym group reader: which group a body gives, and what a change leaves untouched.
+// The synonym group reader: the group that a body describes, and what a change leaves untouched.
 import { expect, test } from "vitest";
 import { readSynonyms } from "../../../../../server/catalog/records/synonym.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
