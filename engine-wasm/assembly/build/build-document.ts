@@ -46,7 +46,7 @@ export class DocumentCheck {
   refusedSlot: u32;
   refusedAt: u32;
 
-  /** The decoded id of the last document checked. */
+  /** The last checked document's decoded id. */
   idAt: usize;
   idBytes: u32;
 

@@ -45,7 +45,7 @@ export class ListsWriter {
   records: usize; // sort records for the entries, in order
   next: u32; // index of the next record
   previous: usize; // the last entry written; 0 = none
-  lists: u32; // offset of the lists section
+  lists: u32; // the lists section's offset
   stream: usize;
   buffer: usize;
   varints: Varints;
@@ -110,8 +110,8 @@ export class ListsWriter {
   }
 
   /**
-   * Writes the lists of the next `count` entries and, after the last list, the term sections. Returns true
-   * when done.
+   * Writes the next `count` entries' lists and, after the last list, the term sections. Returns true when
+   * done.
    */
   slice(count: u32): bool {
     const terms = this.terms;

@@ -21,7 +21,7 @@ export class Column {
   rows: u32; // row capacity of the arrays below
   elements: u32; // number of elements in the rows added so far
   capacity: u32; // capacity of `cells`, in elements
-  cells: usize; // 8 bytes per element: i64, f64 bits, hash, or address of a dictionary value
+  cells: usize; // 8 bytes per element: i64, f64 bits, hash, or a dictionary value's address
   offsets: usize; // u32[rows + 1], arrays only
   present: usize; // bitset of the rows with a value
   norms: usize; // u8[rows]

@@ -293,8 +293,8 @@ export function buildStep(build: usize): i32 {
 }
 
 /**
- * The vector records of a complete build, one per row (empty if the document had no vector), or 0 if no
- * document had one.
+ * A complete build's vector records, one per row (empty if the document had no vector), or 0 if no document
+ * had a vector.
  */
 export function buildVectors(build: usize): usize {
   return changetype<Build>(build).vectors;

@@ -1,5 +1,6 @@
-// Compares 64 values of a single-valued column with one value. In most cases all 64 are worse, so that is
-// checked first, without building masks. Rows without a value are compared too; the caller masks them out.
+// Compares 64 values in a single-valued column with one value. In most cases all 64 are worse, so the code
+// checks for that first, without building masks. Rows without a value are compared too; the caller masks them
+// out.
 import { Mem } from "../memory/mem";
 
 /** Result of comparing 64 values with one value. */

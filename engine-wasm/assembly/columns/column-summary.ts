@@ -54,7 +54,7 @@ export function columnBegin(
   findBounds(type, column, present, rows, bounds);
 }
 
-/** Adds the rows [from, to) of a column to its zones, codes and ranges. */
+/** Adds a column's rows [from, to) to its zones, codes and ranges. */
 export function columnAdd(
   type: u32,
   column: usize,
@@ -130,8 +130,8 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 
 const NO_CODE: u32 = 0xffff;
 const LOOKED_AT_SINGLY: u64 = 6; // up to this many rows of 64 are checked one by one
-// Size of a buffer of rows whose values must be read. Rows are collected first because their values are far
-// apart and the processor can fetch many at a time.
+// Size of the buffer for rows whose values must be read. Rows are collected first because their values are
+// far apart and the processor can fetch many at a time.
 const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
@@ -217,7 +217,7 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
 }
 
 abstract class Codes {
-  /** Mask of those of the 64 codes at `at` that are in the range. */
+  /** Mask of the codes in the range, among the 64 codes at `at`. */
   @inline static within(at: usize, firsts: v128, spans: v128): u64 {
     return (
       Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |
@@ -225,7 +225,7 @@ abstract class Codes {
     );
   }
 
-  /** Mask of the 64 codes at `at` that equal `one` or `other`. */
+  /** Mask of the codes equal to `one` or `other`, among the 64 codes at `at`. */
   @inline static are(at: usize, one: v128, other: v128): u64 {
     return (
       Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other)) |
@@ -233,7 +233,7 @@ abstract class Codes {
     );
   }
 
-  /** True if any of the 64 codes at `at` equals `one` or `other`. */
+  /** True if any of the 64 codes at `at` is `one` or `other`. */
   @inline static anyIs(at: usize, one: v128, other: v128): bool {
     const low = v128.or(Codes.is(at, one, other), Codes.is(at + 16, one, other));
     const high = v128.or(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other));

@@ -45,7 +45,7 @@ export class Elements {
     Bits.add(this.to, this.row);
   }
 
-  /** Adds the rows of the elements whose bits are set in `mask`; bit 0 represents element `i`. */
+  /** Adds the rows containing the elements whose bits are set in `mask`; bit 0 represents element `i`. */
   private addRowsOf(mask: u32, i: u32): void {
     for (; mask != 0; mask &= mask - 1) this.addRowOf(i + <u32>ctz(mask));
   }

@@ -10,7 +10,7 @@ import { countNumbers, countsOf } from "./facet-counts";
 const SAMPLE_ROWS: u32 = 4096;
 const ROWS_A_SET: u32 = 16; // minimum average number of rows per set
 const SETS_MAX: u32 = 0x4000;
-const SLOTS: u32 = 0x10000; // slots of the hash table
+const SLOTS: u32 = 0x10000; // hash table slots
 
 /** Maximum number of sets. Above it, sets are not numbered. */
 export function setsMost(rows: u32): u32 {

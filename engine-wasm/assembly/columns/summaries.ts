@@ -125,7 +125,7 @@ function addTerms(segment: usize, branches: usize, first: u32): i32 {
   return first + STEP_ROWS < terms ? 1 : 0;
 }
 
-/** The branches of the segment's terms, u8 per term, or 0 if the segment has no summary. */
+/** The segment's term branches, u8 per term, or 0 if the segment has no summary. */
 export function branchesOf(summary: usize): usize {
   return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
 }
@@ -246,7 +246,7 @@ export function setsOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS);
 }
 
-/** Address of a field's table (SUMMARY_*), or 0 if the field does not have it. */
+/** Address of a field's table (SUMMARY_*), or 0 if the field lacks it. */
 export function summaryTable(summary: usize, entry: usize, table: usize): usize {
   if (entry == 0 || Mem.u32At(entry + table) == 0) return 0;
   return summary + <usize>Mem.u32At(entry + table);

@@ -106,7 +106,7 @@ function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   return end;
 }
 
-/** True if the first `length` bytes of the word match at the position. */
+/** True if the word's first `length` bytes match at the position. */
 function isAt(place: usize, word: usize, length: usize): bool {
   for (let i: usize = 1; i < length; i++) if (Mem.u8At(place + i) != Mem.u8At(word + i)) return false;
   return true;

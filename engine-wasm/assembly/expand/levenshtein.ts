@@ -19,7 +19,7 @@ import { termLowerBound } from "../segment/dictionary";
 import { Seg } from "../segment/segment";
 
 const LANE: u64 = 12;
-const MASK_BYTES: usize = 32; // one bit per character of the word, preceded by a margin for the band
+const MASK_BYTES: usize = 32; // one bit per character in the word, preceded by a margin for the band
 const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
 const OTHER: u8 = 0xff; // a byte that occurs in no character
@@ -40,7 +40,7 @@ export class TypoWalk {
   wordPoints: u32;
   tooLong: bool; // no term can be near
   prefixes: bool;
-  characters: usize; // u8 by character of the word, OTHER if not ASCII; has the same margin as a mask
+  characters: usize; // u8 by character in the word, OTHER if not ASCII; has the same margin as a mask
   asciiMasks: usize;
   otherPoints: usize; // u32 code point per mask
   otherMasks: usize;
@@ -48,7 +48,7 @@ export class TypoWalk {
   noMask: usize;
   // The path to the current term.
   states: usize; // u64 by depth in characters
-  masks: usize; // u32 by depth: address of the mask of the character that led there
+  masks: usize; // u32 by depth: address of the mask for the character that led there
   plains: usize; // u64 by depth: state after a character that does not occur nearby in the word, or UNKNOWN
   bests: usize; // u8 by depth: smallest distance between the word and a non-empty prefix up to that depth
   depths: usize; // u8 by byte offset: depth in characters
@@ -57,8 +57,8 @@ export class TypoWalk {
   branches: usize; // u8 by term; 0 = unknown
   term: u32; // the next term
   terms: u32;
-  walkedBytes: u32; // bytes of the path that have a state
-  deadBytes: u32; // length in bytes of the dead prefix; 0 = none
+  walkedBytes: u32; // number of path bytes that have a state
+  deadBytes: u32; // the dead prefix's length in bytes; 0 = none
   deadBest: u32;
   // Result of `next`.
   found: u32;

@@ -123,7 +123,7 @@ export class Filters {
     }
   }
 
-  /** Elements of the current field, set up to write their rows to `to`. */
+  /** The current field's elements, set up to write their rows to `to`. */
   private elements(to: usize): Elements {
     return Elements.make(Field.offsets(this.segment, this.field), this.rows, to);
   }

@@ -33,7 +33,7 @@ export class PhraseReader {
   lead: u32; // index of the term with the shortest list
   runs: usize;
   rowsFound: u32;
-  elementCursor: Cursor; // list of the empty term, whose positions are the element starts
+  elementCursor: Cursor; // the empty term's list, whose positions are the element starts
 
   static make(): PhraseReader {
     return changetype<PhraseReader>(scratchZeroed(offsetof<PhraseReader>()));
@@ -96,7 +96,7 @@ export class PhraseReader {
     return this.cursorAt(this.lead).count;
   }
 
-  /** Cursor of the first term. */
+  /** The first term's cursor. */
   first(): Cursor {
     return this.cursorAt(0);
   }

@@ -142,7 +142,7 @@ export class Decimal {
   }
 }
 
-/** Value of the exponent [p, end) that follows the letter e. */
+/** Value of the exponent [p, end), which follows the letter e. */
 function exponentAt(p: usize, end: usize): i64 {
   const negative = Mem.u8At(p) == 0x2d;
   if (negative || Mem.u8At(p) == 0x2b) p++;

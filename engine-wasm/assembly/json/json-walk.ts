@@ -25,7 +25,7 @@ export class Members {
   nameBytes: u32;
   /** Address of the name's opening quote. */
   nameStart: usize;
-  /** JSON_* of the value, and the value's range in the text. A string's range includes its quotes. */
+  /** The value's kind (JSON_*) and its range in the text. A string's range includes its quotes. */
   kind: i32;
   start: usize;
   end: usize;
@@ -118,7 +118,7 @@ export class Members {
 @unmanaged
 export class ArrayElements {
   scan: Scan;
-  /** JSON_* of the element, its range in the text, and whether it is a string with escapes. */
+  /** The element's kind (JSON_*), its range in the text, and whether it is a string with escapes. */
   kind: i32;
   start: usize;
   end: usize;

@@ -65,7 +65,7 @@ function nestingIsObject(depth: i32): bool {
 /** A scan of one text. Allocated in scratch memory. */
 @unmanaged
 export class Scan {
-  /** JSON_* of the last scanned value. */
+  /** Kind (JSON_*) of the last scanned value. */
   kind: i32;
   /** The last scanned string contains an escape. Valid only if `kind` is JSON_STRING. */
   escaped: bool;

@@ -11,7 +11,7 @@ import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-const TERMS_A_CHECK: u32 = 255; // between two deadline checks
+const TERMS_A_CHECK: u32 = 255; // bit mask: a deadline check every 256 terms
 
 /** The i-th cursor in a table of cursors (alternative lists or near lists). */
 export function listAt(lists: usize, i: u32): Cursor {

@@ -80,7 +80,7 @@ function hasTerm(alternative: Alternative, term: u32): bool {
   return false;
 }
 
-/** The matching rows of the current segment, and facts found while matching. Allocated in scratch memory. */
+/** The current segment's matching rows, and facts found while matching. Allocated in scratch memory. */
 @unmanaged
 export class Matches {
   program: SearchProgram;

@@ -9,7 +9,7 @@ import { Mem } from "./mem";
 const VECTORS: u32 = BLOCK_ROWS / 4;
 
 abstract class Unpack {
-  /** Numbers 4i..4i+3 of a block packed with `bits` bits per number. */
+  /** Numbers 4i..4i+3 in a block packed with `bits` bits per number. */
   @inline static lanes(from: usize, bits: u32, i: u32): v128 {
     if (bits == 0) return i32x4.splat(0);
     const bit = i * bits;

@@ -84,7 +84,7 @@ function gatherElements(m: Merge, input: MergeInput, column: usize, width: usize
   sinkWritten(m.sink, to);
 }
 
-/** Appends a column of the current field: one value per row, or per element for an array. */
+/** Appends the current field's column: one value per row, or per element for an array. */
 function gather(m: Merge, input: MergeInput, section: usize, width: usize, from: u32, end: u32): void {
   const column = columnOf(input, section);
   if (isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE))) gatherElements(m, input, column, width, from, end);

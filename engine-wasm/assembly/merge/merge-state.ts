@@ -40,7 +40,7 @@ export class MergeInput {
   lists: usize; // the next list of the term being merged
   listsEnd: usize;
   open: u32; // 1 = this input has the list being merged; its cursor follows this structure
-  positions: usize; // positions of the next posting
+  positions: usize; // the next posting's positions
 }
 
 @unmanaged
@@ -52,8 +52,8 @@ export class Merge {
   inputs: usize;
   inputCount: u32;
   fieldCount: u32;
-  field: u32; // number of the current field
-  input: u32; // number of the current input in a phase
+  field: u32; // the current field's number
+  input: u32; // the current input's number in a phase
   at: u32; // where the phase continues in the current input
   elements: u32; // current field: number of elements, known after PHASE_OFFSETS
   sink: Sink;
@@ -69,7 +69,7 @@ export class Merge {
   term: usize; // the open term's bytes
   termLength: u32;
   listOpen: u32; // 1 = a list is partly written
-  slot: u32; // slot of the open list
+  slot: u32; // the open list's slot
   decoded: usize; // BLOCK_BUFFER_BYTES, used by one cursor at a time
   rowRegion: usize; // owned regions; 0 = none
   dictionaryRegion: usize;

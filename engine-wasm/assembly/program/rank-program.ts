@@ -15,7 +15,7 @@ export class BonusTerm {
   group: u32;
   slot: u32;
   term: usize; // Term
-  bits: usize; // bitset: rows of the current segment with the term; 0 = none
+  bits: usize; // bitset: the current segment's rows with the term; 0 = none
 }
 
 @unmanaged
@@ -23,7 +23,7 @@ class Rule {
   weight: f64;
   effect: u32; // RULE_*
   filter: Filter;
-  bits: usize; // bitset: rows of the current segment that match the rule; 0 = none
+  bits: usize; // bitset: the current segment's rows that match the rule; 0 = none
   applied: u32; // 1 = the rule changed the result in some segment
 }
 

@@ -34,11 +34,11 @@ export class Sieve {
   bounds: usize; // {u32 first, u32 end} by key: range of ordinals of the worst row's string
   boundsAsOf: u32; // value of `top.changes` when the bounds were computed
   boundsFirst: u32; // the first key with bounds
-  zones: usize; // zones of the first deciding key; 0 = none to check
+  zones: usize; // the first deciding key's zones; 0 = none to check
   zonesDescending: bool;
   zoneBound: u64; // minimum that a zone must reach for its rows to enter
   codedKey: u32; // index of the first deciding key, if it is numeric and has codes
-  worstCode: u32; // code of the worst kept row
+  worstCode: u32; // the worst kept row's code
   tiesBySeq: bool; // rows with equal values of that key are ordered newest first
 
   static make(program: SearchProgram, top: TopK): Sieve {

@@ -104,7 +104,7 @@ export class SortKeys {
     if (column != 0 && !isArrayType(key.type)) key.present = Field.present(this.segment, field);
   }
 
-  /** Writes the u64 keys of a row to `keys`. Returns the presence bits; the bit of key i is 63 - i. */
+  /** Writes a row's u64 keys to `keys`. Returns the presence bits; the bit of key i is 63 - i. */
   read(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
     const program = this.program;
     const count = this.count;
@@ -131,7 +131,7 @@ export class SortKeys {
     return presence;
   }
 
-  /** Value of a key that is not a field. */
+  /** Value of a non-field key. */
   private ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
     if (by == SORT_RELEVANCE)
       return finalKey(textMatch, bonus, this.rules.boostsOf(row), this.program.browses);

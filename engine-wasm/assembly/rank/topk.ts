@@ -143,7 +143,7 @@ export class TopK {
   }
 
   /**
-   * Text match plus bonus of the worst row. With small bonuses and no boosts, this sum orders rows as the
+   * The worst row's text match plus bonus. With small bonuses and no boosts, this sum orders rows as the
    * final key does: the bonus cannot carry into the part of the text match above the score, and the sum stays
    * below 2^53.
    */

@@ -81,7 +81,7 @@ export class Closeness {
     return hasWord(words, word - 1) && hasWord(words, word);
   }
 
-  /** Contribution of the word and its predecessor if they are adjacent in the row. */
+  /** Contribution of the word and its predecessor, provided that they are adjacent in the row. */
   private weightOf(word: u32): f64 {
     return min(this.program.wordAt(word - 1).weight, this.program.wordAt(word).weight);
   }

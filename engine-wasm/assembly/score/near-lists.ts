@@ -25,8 +25,8 @@ export const RUN_BYTES: usize = 12; // u32 slot index, u32 start and end of the 
 
 const LISTS_PROBED: u32 = 8; // above this many lists for a word, record for each row which lists contain it
 const SEEK_ABOVE: u32 = 12; // above this many postings per row, seek rows in a list instead of scanning it
-const LISTS_A_CHECK: u32 = 63; // between two deadline checks
-const RUNS_A_CHECK: u32 = 1023; // between two deadline checks
+const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
+const RUNS_A_CHECK: u32 = 1023; // bit mask: a deadline check every 1024 list lookups
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
 const LINKS_BYTES: usize = 0x4000; // links are allocated in chunks of this size
 
@@ -47,7 +47,7 @@ export class NearLists {
   bits: usize;
   from: u32;
   to: u32;
-  opened: bool; // whether the near lists of the current segment are open
+  opened: bool; // whether the current segment's near lists are open
   linked: bool; // whether the rows that may be looked up have their chains of lists
   buffers: usize; // buffers for the runs of two words
   linkBuffer: usize;

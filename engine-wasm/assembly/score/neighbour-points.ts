@@ -10,7 +10,7 @@ import { SearchProgram } from "../program/search-program";
 import { textMatchOf, textMatchOfNeighbour } from "../rank/final-key";
 import { textMatchIn } from "./row-state";
 
-/** Points of the neighbours in the current segment. Allocated in scratch memory. */
+/** The neighbours' points in the current segment. Allocated in scratch memory. */
 @unmanaged
 export class NeighbourPoints {
   program: NeighbourProgram;
@@ -39,7 +39,7 @@ export class NeighbourPoints {
     return counts ? neighbours.pointsOf(row) : 0;
   }
 
-  /** Text match of a matching row. `score` is the score of its words, including closeness. */
+  /** Text match of a matching row. `score` is its word score, including closeness. */
   textMatch(row: u32, score: f64, state: u32): f64 {
     const points = this.of(row);
     if (this.areAll(row)) return textMatchOfNeighbour(points);

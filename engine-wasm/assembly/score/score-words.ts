@@ -26,7 +26,7 @@ import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED, wordBit } from "./row-state";
 
 const SEEK_ABOVE: u64 = 12; // above this many postings per row to score, seek the rows instead of scanning
-const STEPS_A_CHECK: u32 = 0x4000; // between two deadline checks
+const STEPS_A_CHECK: u32 = 0x4000; // steps between two deadline checks
 const NO_SUM: u64 = 0x8000000000000000; // -0: nothing was added, not even 0
 const NO_SCORE: u64 = 0xffffffffffffffff;
 
@@ -220,7 +220,7 @@ export class WordScores {
     }
   }
 
-  /** Looks up every row of the set in the list. */
+  /** Looks up each of the set's rows in the list. */
   private seekSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;
@@ -235,7 +235,7 @@ export class WordScores {
     }
   }
 
-  /** Looks up every posting of the range in the set. */
+  /** Looks up each of the range's postings in the set. */
   private addSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;

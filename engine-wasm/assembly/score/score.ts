@@ -45,7 +45,7 @@ export class Scorer {
   words: WordScores;
   sets: SetVisitor;
   scored: Numbered;
-  chosen: usize; // bitset: rows of the range that may enter
+  chosen: usize; // bitset: rows in the range that may enter
   mostText: f64; // the best text match that any row can have for the query
 
   static make(matches: Matches, signals: Signals, sieve: Sieve): Scorer {

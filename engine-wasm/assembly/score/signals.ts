@@ -260,7 +260,7 @@ export class Signals {
     this.top.offer(row, text, bonus, this.flagsOf(row, state));
   }
 
-  /** Offers all rows of a set that were scored with their states. */
+  /** Offers all rows in a set that was scored with its rows' states. */
   offerAll(set: Numbered): void {
     if (this.neighbours.listed != 0) return this.offerWithNeighbours(set);
     const list = numberedRows(set);
@@ -286,7 +286,7 @@ export class Signals {
     }
   }
 
-  /** Offers a row of a query that has neither words nor neighbours. */
+  /** Offers a row in a query with neither words nor neighbours. */
   offerWordless(row: u32): void {
     this.top.offer(row, 0, this.term.of(row), this.rules.flagsOf(row));
   }

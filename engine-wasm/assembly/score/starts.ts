@@ -24,7 +24,7 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail } from "../status";
 
 const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; `known` has one entry per piece
-const LISTS_A_CHECK: u32 = 63; // between two deadline checks
+const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 
 /**
  * False if no position in a block is 0. Only a posting's first position is absolute; the rest are distances.

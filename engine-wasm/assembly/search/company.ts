@@ -24,7 +24,7 @@ import {
 import { Seg, Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 
-const TERMS_A_CHECK: u32 = 255; // between two deadline checks
+const TERMS_A_CHECK: u32 = 255; // bit mask: a deadline check every 256 terms
 
 /** Runs the program in the `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function company(snapshot: usize, input: usize, bytes: usize): i32 {

@@ -184,7 +184,7 @@ function merge(facet: Facet, others: usize, otherCount: u32): void {
   facet.entryCount = count;
 }
 
-/** Order of the entries in a limited facet: larger counts first, then smaller values. */
+/** Entry order in a limited facet: larger counts first, then smaller values. */
 function before(a: usize, b: usize, kind: usize): bool {
   const x = Mem.u32At(a);
   const y = Mem.u32At(b);
@@ -236,7 +236,7 @@ function chooseShare(facet: Facet): void {
   facet.entryCount = kept;
 }
 
-/** Replaces the entries with the u32 addresses of the best ones, best first. */
+/** Replaces the entries with the u32 addresses of the best entries, best first. */
 function chooseBest(facet: Facet): void {
   const wanted = min(facet.limit, facet.entryCount);
   const heap = scratch((<usize>wanted) << 2);

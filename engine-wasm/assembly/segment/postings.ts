@@ -42,17 +42,17 @@ export class Cursor {
   positions: usize;
   positionsEnd: usize;
   tailPositions: usize;
-  block: u32; // number of the decoded block
+  block: u32; // the decoded block's number
   held: u32; // number of postings in the decoded block
   at: u32; // index of the current posting in the decoded block
   rowBuffer: usize; // u32[], 0 until the first block is decoded
   tfBuffer: usize; // u32[]
   slotIndex: u32; // for use by the caller
-  positionIndex: u32; // index in the block of the posting whose positions begin at positionAt
+  positionIndex: u32; // index within the block of the posting whose positions begin at positionAt
   positionAt: usize;
   term: u32; // for use by the caller
 
-  /** Row of the current posting. The cursor must be on a posting. */
+  /** The current posting's row. The cursor must be on a posting. */
   @inline row(): u32 {
     if (CHECKED) assert(this.at < this.held, "a cursor that is asked for its row stands on a posting");
     return Mem.u32At(this.rowBuffer + ((<usize>this.at) << 2));

@@ -79,7 +79,7 @@ export abstract class Field {
     return Mem.u8At(field + FIELD_TYPE);
   }
 
-  /** Address of a section (FIELD_*), or 0 if the field does not have it. */
+  /** Address of a section (FIELD_*), or 0 if the field lacks it. */
   @inline static section(segment: usize, field: usize, section: usize): usize {
     const offset = <usize>Mem.u32At(field + section);
     if (CHECKED) assert(offset <= <usize>Mem.u32At(segment + SEG_BYTES), "a section lies inside its segment");

@@ -16,7 +16,7 @@ const JOINED_ROOM: usize = 128;
 @unmanaged
 export class JoinedTokens {
   tokens: Tokenizer;
-  /** Length of the joined term in bytes. */
+  /** The joined term's length in bytes. */
   bytes: u32;
   /** Start of the joined term in the text. The term ends with the current token. */
   start: u32;

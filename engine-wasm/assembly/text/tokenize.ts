@@ -67,9 +67,9 @@ function copyShort(to: usize, from: usize, bytes: u32): void {
 /** Iterates over the tokens of one text at a time. In scratch, followed by space for the token. */
 @unmanaged
 export class Tokenizer {
-  /** Length of the folded token in bytes, 1..TERM_BYTES_MAX. */
+  /** The folded token's length in bytes, 1..TERM_BYTES_MAX. */
   bytes: u32;
-  /** Start and end of the token in the text, in bytes. */
+  /** The token's start and end in the text, in bytes. */
   start: u32;
   end: u32;
   isIdeograph: bool;

@@ -31,13 +31,13 @@ import { Mem } from "../memory/mem";
 const FOLD_LEAST_BYTES: u32 = FOLD_STAGE1_AT + 2 * (0x110000 >> FOLD_BLOCK_SHIFT);
 const BLOCK_MASK: u32 = (1 << FOLD_BLOCK_SHIFT) - 1;
 
-/** u8[128]: the folded byte of a letter or digit, 0 for every other character. */
+/** u8[128]: a letter's or digit's folded byte, 0 for every other character. */
 export const ASCII_WORD: usize = memory.data(128);
-/** u8[128]: CLASS_* of a character. */
+/** u8[128]: CLASS_* by character. */
 export const ASCII_CLASS: usize = memory.data(128);
-/** u8[128]: the folded byte of every character, ignoring overrides. No character is dropped. */
+/** u8[128]: each character's folded byte, ignoring overrides. No character is dropped. */
 export const ASCII_FOLD: usize = memory.data(128);
-/** u8[128]: JOIN_* of a character. */
+/** u8[128]: JOIN_* by character. */
 export const ASCII_JOIN: usize = memory.data(128);
 
 // . _ + & # : - /.
@@ -116,7 +116,7 @@ export function unicodeEntry(point: u32): u32 {
   return wideOverrides == 0 ? entry : overridden(point, entry);
 }
 
-/** CLASS_* of an entry. */
+/** An entry's class (CLASS_*). */
 export function entryClass(entry: u32): u32 {
   return entry & 7;
 }

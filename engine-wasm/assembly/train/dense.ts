@@ -124,7 +124,7 @@ function addDoubles(to: usize, from: usize): void {
   Mem.putV128(to + 16, f64x2.add(Mem.v128At(to + 16), f64x2.promote_low_f32x4(high)));
 }
 
-/** Fills in the lower half of a symmetric matrix from its upper half. */
+/** Fills a symmetric matrix's lower half from its upper half. */
 function mirror(sums: usize, width: u32): void {
   for (let i: u32 = 1; i < width; i++) {
     for (let j: u32 = 0; j < i; j++) {

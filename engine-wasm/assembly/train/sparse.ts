@@ -83,7 +83,7 @@ export class Sparse {
       const place = starts + ((<usize>Mem.u32At(at)) << 2);
       Mem.putU32(place, Mem.u32At(place) + 1);
     }
-    let sum: u32 = 0; // each start is first set to the end of its term, then moves back entry by entry
+    let sum: u32 = 0; // each start is first set to its term's end, then moves back entry by entry
     for (let place = starts; place < starts + bytes; place += 4) {
       sum += Mem.u32At(place);
       Mem.putU32(place, sum);

@@ -74,7 +74,7 @@ function makeTraining(): Training {
   return t;
 }
 
-/** Reads the document-term matrix and the names of its terms. Damage is recorded in the status. */
+/** Reads the document-term matrix and its terms' names. Damage is recorded in the status. */
 function readSegment(t: Training, segment: usize, bytes: u32, skipped: u32, termsMax: u32): void {
   const features = changetype<Features>(reserve(FEATURES_BYTES));
   if (!features.open(segment, bytes, skipped, t.writer.slotTable, t.writer.slots)) return;

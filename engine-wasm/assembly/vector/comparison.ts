@@ -48,7 +48,7 @@ abstract class Hamming {
   }
 }
 
-/** Rows of a bitset to compare with a query's code. Allocated in scratch memory. */
+/** A bitset's rows, to be compared with a query's code. Allocated in scratch memory. */
 @unmanaged
 export class Comparison {
   bits: usize;

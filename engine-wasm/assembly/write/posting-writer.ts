@@ -45,7 +45,7 @@ export const LIST_WRITER_BYTES: usize = offsetof<ListWriter>();
 export const LIST_BLOCK_BYTES: usize = 1024; // size of ListWriter.block in bytes
 const LIST_HEADER_MAX: usize = 24; // four varints
 
-/** Maximum total size in bytes of the directory and data for a list of `postings` postings. */
+/** Maximum total size in bytes of a list's directory and data, for `postings` postings. */
 export function listDataMax(postings: u32): usize {
   return <usize>(postings / BLOCK_ROWS) * (<usize>BLOCK_ENTRY_BYTES + LIST_BLOCK_BYTES) + BLOCK_ROWS * 10;
 }

@@ -29,7 +29,7 @@ const LEAST_SINGLE: usize = LEAST_BYTES; // offset of the table for rows in one 
 const LEAST_SMALL: usize = 2 * LEAST_BYTES;
 const SMALL_SHARE: u32 = 4; // at most 1 / SMALL_SHARE of a word's postings may be in small lists
 const UNSURE_MOST: u32 = 64; // above this many unsure rows, look up which of them have a bonus
-const LISTS_A_CHECK: u32 = 63; // between two deadline checks
+const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than a score's rounding error
 
 /** One of an alternative's lists. */

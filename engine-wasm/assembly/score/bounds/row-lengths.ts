@@ -11,9 +11,9 @@ import { SearchProgram } from "../../program/search-program";
 import { findField, Seg } from "../../segment/segment";
 import { WordScores } from "../score-words";
 
-const NORM_OF_ONE: usize = 8; // offset of the entry for one token in an f64 table indexed by norm byte
+const NORM_OF_ONE: usize = 8; // offset of the one-token entry in an f64 table indexed by norm byte
 const TOKENS_MOST: f64 = 1048576;
-const FACTOR_MOST: f64 = 128; // maximum factor of a norm byte; keeps the sum of two products below 2^16
+const FACTOR_MOST: f64 = 128; // maximum factor for a norm byte; keeps the sum of two products below 2^16
 const TABLE_BYTES: usize = NORMS << 3;
 
 /** A slot whose lengths differ between rows. */
@@ -147,7 +147,7 @@ export class RowLengths {
     if (this.slotCount > 1) this.base += this.offsetOf(second, secondRise);
   }
 
-  /** Slope of a slot's length by norm byte, near the average row. */
+  /** Slope of a slot's length over norm bytes, near the average row. */
   private riseOf(slot: SlotLength): f64 {
     const at = slot.lengths + ((<usize>slot.middle) << 3);
     return Mem.f64At(at + 8) - Mem.f64At(at);

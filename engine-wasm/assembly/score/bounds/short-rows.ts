@@ -20,7 +20,7 @@ import { RowLengths } from "./row-lengths";
 // Which alternatives can contribute to a row's score.
 export const ALL_ALTERNATIVES: u32 = 0;
 export const BEST_ALTERNATIVES: u32 = 1; // TIER_BEST only, but all alternatives for rows in `behind`
-export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` is not 0
+export const WORDS_LEFT: u32 = 2; // all alternatives, for words whose `rows` is not 0
 
 const LISTS_MOST: u32 = 64; // maximum number of lists per alternative; checking more takes too long
 const SHARE: u32 = 2; // worthwhile if at most 1 / SHARE of the rows remain
