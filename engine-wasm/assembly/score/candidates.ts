@@ -22,7 +22,7 @@ import { Signals } from "./signals";
 const ROWS_ASKED: u32 = 32; // above this many candidates, look up which of them can get a place bonus
 const POSTINGS_A_ROW: u64 = 256; // ... unless that would read more than this many postings per candidate
 const PART_FIRST: u32 = 4096; // rows in the first part; each part raises the bar for later ones
-const PART_GROWTH: u32 = 16; // growth factor of successive parts; later parts can sieve out ties with the worst row
+const PART_GROWTH: u32 = 16; // growth factor between parts; later parts can sieve out ties with the worst row
 const SCORE_MARGIN: f64 = 0.000001; // safety margin when a text match bound becomes a score bound
 
 /** Number of set bits below `bit`. */
