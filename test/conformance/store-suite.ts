@@ -39,7 +39,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
   };
 
   describe(name, () => {
-    test("gives back what was put, in every way of reading", () =>
+    test("reads back what was put, through every read method", () =>
       withStore(async (store) => {
         await store.batch([put(bytes(1), bytes(10, 20)), put(bytes(2), bytes())], { sync: false });
         expect(hex(store.getSync(bytes(1)))).toBe("0a14");
@@ -52,7 +52,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         expect(await store.getMany([])).toEqual([]);
       }));
 
-    test("applies the operations of a batch in order", () =>
+    test("applies a batch's operations in order", () =>
       withStore(async (store) => {
         const key = bytes(7);
         await store.batch([put(key, bytes(1)), { type: "del", key }, put(key, bytes(2))], { sync: true });
@@ -62,7 +62,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         await store.batch([], { sync: true });
       }));
 
-    test("takes operations that are gone when the next one is made", () =>
+    test("copies each operation before the next one reuses its bytes", () =>
       withStore(async (store) => {
         const key = bytes(1, 0);
         const value = bytes(0, 0);
@@ -83,7 +83,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         expect(hex(store.getSync(bytes(2)))).toBe("03");
       }));
 
-    test("writes nothing when an operation cannot be made, and goes on", () =>
+    test("writes nothing when producing an operation throws, and stays usable", () =>
       withStore(async (store) => {
         const ops = lazily(function* () {
           yield put(bytes(1), bytes(1));
@@ -126,7 +126,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         for await (const _ of store.keys({ from: bytes(1), to: bytes(2) })) break;
       }));
 
-    test("a view shows one moment, as often as it is read, until it is closed", () =>
+    test("a view shows one moment, however often it is read, until it is closed", () =>
       withStore(async (store) => {
         const ops = Array.from({ length: 1000 }, (_, i) => put(bytes(1, i >> 8, i & 255), bytes(1)));
         await store.batch(ops, { sync: false });
@@ -146,7 +146,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         expect((await dump(store)).length).toBe(1000 - 256 + 1);
       }));
 
-    test("keeps synced contents over a reopen, large values too", () =>
+    test("keeps synced contents across a reopen, including large values", () =>
       withStore(async (store, reopen) => {
         const large = Buffer.alloc(512 * 1024, 0xa7);
         await store.batch([put(bytes(9), large)], { sync: true });
@@ -154,7 +154,7 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         expect(Buffer.compare(again.getSync(bytes(9))!, large)).toBe(0);
       }));
 
-    test("refuses work after close; closing twice is fine", () =>
+    test("refuses operations after close; closing twice is harmless", () =>
       withStore(async (store) => {
         await store.close();
         await store.close();

@@ -21,7 +21,7 @@ storeSuite("CrashStore", async () => {
   return { open: async () => new CrashStore(disk), remove: async () => undefined };
 });
 
-test("a LevelStore that is open cannot be opened a second time", async () => {
+test("an open LevelStore cannot be opened a second time", async () => {
   const location = await mkdtemp(join(tmpdir(), "skein-store-"));
   const store = await LevelStore.open(location);
   await expect(LevelStore.open(location)).rejects.toBeInstanceOf(StoreLockedError);
@@ -29,7 +29,7 @@ test("a LevelStore that is open cannot be opened a second time", async () => {
   await rm(location, { recursive: true });
 });
 
-test("a LevelStore gives back what deleted values took on disk, and keeps the others", async () => {
+test("a LevelStore frees the disk space of deleted values and keeps the remaining ones", async () => {
   const location = await mkdtemp(join(tmpdir(), "skein-store-"));
   const store = await LevelStore.open(location);
   const value = (fill: number): Uint8Array => Buffer.alloc(64 * 1024, fill);
@@ -48,7 +48,7 @@ test("a LevelStore gives back what deleted values took on disk, and keeps the ot
   await rm(location, { recursive: true });
 });
 
-test("a CrashStore forgets what was not synced, and everything stops at the frozen sync", async () => {
+test("a CrashStore forgets whatever was not synced, and all work stops at the frozen sync", async () => {
   const put = (key: number) => [{ type: "put" as const, key: Uint8Array.of(key), value: Uint8Array.of(key) }];
   for (const keepsLast of [false, true]) {
     const disk = new CrashDisk();

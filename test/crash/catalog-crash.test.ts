@@ -154,7 +154,7 @@ describe("a catalog that loses power", () => {
   const states: CatalogState[] = [];
 
   for (const keepsLast of [false, true]) {
-    test(`at any sync, its batch ${keepsLast ? "kept" : "lost"}`, async () => {
+    test(`at any sync, with its batch ${keepsLast ? "kept" : "lost"}`, async () => {
       const calm = new CrashDisk();
       expect((await run(calm, states)).frozen).toBe(false);
       expect(calm.syncs).toBe(STORY.length);
@@ -176,7 +176,7 @@ describe("a catalog that loses power", () => {
   }
 });
 
-test("a change that the storage refuses changes nothing and can be made again", async () => {
+test("a change refused by the storage has no effect and can be retried", async () => {
   const disk = new CrashDisk();
   const catalog = await Catalog.on(new CrashStore(disk));
   for (const decide of STORY) {

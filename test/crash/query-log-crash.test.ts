@@ -135,7 +135,7 @@ class UnevenStore extends CrashStore {
   }
 }
 
-test("chunks that come at once are there once, whatever the checkpoint between them", async () => {
+test("chunks appended at the same time are stored once, even with a checkpoint between them", async () => {
   const disk = new CrashDisk();
   const log = await QueryLog.on(new UnevenStore(disk));
   const appends = [0, 1].map((i) => append("one", 0, search(0, `text ${i}`, 0)).run(log));
@@ -151,7 +151,7 @@ test("chunks that come at once are there once, whatever the checkpoint between t
 
 describe("a query log that loses power", () => {
   for (const keepsLast of [false, true]) {
-    test(`at any sync, its batch ${keepsLast ? "kept" : "lost"}`, async () => {
+    test(`at any sync, with its batch ${keepsLast ? "kept" : "lost"}`, async () => {
       const calm = new CrashDisk();
       const known = await QueryLog.on(new CrashStore(calm));
       const states = [await counts(known)];

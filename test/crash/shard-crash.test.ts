@@ -101,7 +101,7 @@ async function expectRecovered(disk: CrashDisk, outcome: Outcome): Promise<void>
 
 describe("a shard that loses power", () => {
   for (const keepsLast of [false, true]) {
-    test(`at any sync, its batch ${keepsLast ? "kept" : "lost"}`, async () => {
+    test(`at any sync, with its batch ${keepsLast ? "kept" : "lost"}`, async () => {
       const calm = new CrashDisk();
       expect((await run(calm)).frozen).toBe(false);
       expect(calm.syncs).toBeGreaterThan(12);
@@ -114,7 +114,7 @@ describe("a shard that loses power", () => {
     });
   }
 
-  test("keeps documents that moved to it, whatever the durability of writes is", async () => {
+  test("keeps the documents moved to it, even if writes are not durable", async () => {
     const disk = new CrashDisk();
     const shard = await TestShard.open(new CrashStore(disk), SCHEMA, NO_VECTORS, undefined, false);
     const moved = [1, 2, 3].map((seq) => {

@@ -216,30 +216,27 @@ const DISKS = [
   ...effort([], [{ name: "at any sync, its batch kept", isEager: false, keepsLast: true }]),
 ];
 
-describe.each(STORIES)(
-  "a shard with vectors of source $policy.source that loses power",
-  ({ policy, steps }) => {
-    test.each(DISKS)("$name", async ({ isEager, keepsLast }) => {
-      const script = await steps();
-      const calm = new CrashDisk();
-      calm.isEager = isEager;
-      const whole = await run(calm, policy, script);
-      expect(whole.frozen).toBe(false);
-      await expectRecovered(calm, policy, whole);
-      const counted = new CrashDisk();
-      counted.isEager = isEager;
-      await run(counted, policy, script);
-      expect(counted.syncs).toBeGreaterThan(8);
-      for (let freezeAt = 1; freezeAt <= counted.syncs; freezeAt++) {
-        const disk = new CrashDisk();
-        Object.assign(disk, { freezeAt, isEager, keepsLast });
-        await expectRecovered(disk, policy, await run(disk, policy, script));
-      }
-    });
-  },
-);
+describe.each(STORIES)("a shard with $policy.source vectors that loses power", ({ policy, steps }) => {
+  test.each(DISKS)("$name", async ({ isEager, keepsLast }) => {
+    const script = await steps();
+    const calm = new CrashDisk();
+    calm.isEager = isEager;
+    const whole = await run(calm, policy, script);
+    expect(whole.frozen).toBe(false);
+    await expectRecovered(calm, policy, whole);
+    const counted = new CrashDisk();
+    counted.isEager = isEager;
+    await run(counted, policy, script);
+    expect(counted.syncs).toBeGreaterThan(8);
+    for (let freezeAt = 1; freezeAt <= counted.syncs; freezeAt++) {
+      const disk = new CrashDisk();
+      Object.assign(disk, { freezeAt, isEager, keepsLast });
+      await expectRecovered(disk, policy, await run(disk, policy, script));
+    }
+  });
+});
 
-test("codes of a large segment are read whole or not at all, wherever their writing was cut short", async () => {
+test("a large segment's codes are read whole or not at all, wherever writing them was cut short", async () => {
   const bytes = new Uint8Array(9 * 1024 * 1024).fill(7);
   for (let freezeAt = 1; ; freezeAt++) {
     const disk = new CrashDisk();

@@ -38,7 +38,7 @@ function lineWith(server: TestServer, id: string, message: string): Record<strin
   return server.log.find((entry) => entry.id === id && entry.msg === message);
 }
 
-describe.each(SERVERS)("headers of replies over %s", (_http, server) => {
+describe.each(SERVERS)("reply headers over %s", (_http, server) => {
   const FOR_BROWSERS = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -55,14 +55,14 @@ describe.each(SERVERS)("headers of replies over %s", (_http, server) => {
     ["an unknown path", "GET", "/nowhere", 404],
     ["an unknown index", "GET", "/v1/indexes/none", 404],
     ["another method", "PUT", "/v1/indexes", 405],
-  ])("%s carries those for browsers, and none for https", async (_what, method, path, status) => {
+  ])("%s carries the headers for browsers, but none for https", async (_what, method, path, status) => {
     const { status: answered, headers } = await server.raw(method, path);
     expect(answered).toBe(status);
     expect(headers).toMatchObject(FOR_BROWSERS);
     expect(headers["strict-transport-security"]).toBeUndefined();
   });
 
-  test("a preflight names what a page may send, and all replies vary by the origin", async () => {
+  test("a preflight names what a page may send, and every reply varies by origin", async () => {
     const asked = { origin: ORIGIN, "access-control-request-method": "POST" };
     const preflight = await server.raw("OPTIONS", "/v1/indexes/things/query", { key: null, headers: asked });
     expect([preflight.status, preflight.headers]).toMatchObject([
@@ -81,7 +81,7 @@ describe.each(SERVERS)("headers of replies over %s", (_http, server) => {
     }
   });
 
-  test.each(["/metrics", "/openapi.json"])("%s is closed like an unknown path", async (path) => {
+  test.each(["/metrics", "/openapi.json"])("a closed %s looks like an unknown path", async (path) => {
     const unknown = await server.raw("GET", "/nowhere", { key: null });
     for (const [method, key] of [
       ["GET", null],
@@ -97,7 +97,7 @@ describe.each(SERVERS)("headers of replies over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("request ids over %s", (_http, server) => {
-  test("stand in the lines about a request", async () => {
+  test("appear in the log lines about a request", async () => {
     const id = "lines-about:one.request";
     const headers = { "x-request-id": id };
     const reply = await server.post("/v1/indexes/things/query", { q: "thing" }, { headers });
@@ -112,7 +112,7 @@ describe.each(SERVERS)("request ids over %s", (_http, server) => {
     ['x","level":"fatal', "JSON"],
     ["x".repeat(101), "too many characters"],
     ["é", "other letters"],
-  ])("%j is not taken over: %s", async (given) => {
+  ])("%j is not accepted as an id: %s", async (given) => {
     const bytes = `GET /health/live HTTP/1.1\r\nhost: x\r\nx-request-id: ${given}\r\nconnection: close\r\n\r\n`;
     const answer = await answerTo(server, bytes);
     const id = /^x-request-id: (.*)$/im.exec(answer)?.[1]?.trim();
@@ -120,7 +120,7 @@ describe.each(SERVERS)("request ids over %s", (_http, server) => {
     expect(server.log.every((entry) => entry.level !== "fatal")).toBe(true);
   });
 
-  test("a path of any characters stays within its line of the log", async () => {
+  test("a path with any characters stays within its log line", async () => {
     const path = "/%0a%22%7d/\\u000a/'\"{}";
     const answer = await answerTo(server, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
@@ -128,7 +128,7 @@ describe.each(SERVERS)("request ids over %s", (_http, server) => {
   });
 });
 
-describe("bytes that are no request", () => {
+describe("bytes that are not a request", () => {
   const [, node] = SERVERS.at(-1)!;
   const LARGE = `GET / HTTP/1.1\r\nhost: x\r\nx-a: ${"a".repeat(70_000)}\r\n\r\n`;
 
@@ -137,7 +137,7 @@ describe("bytes that are no request", () => {
     ["a header without a name", "GET / HTTP/1.1\r\n: x\r\n\r\n", 400],
     ["a request id with control characters", "GET / HTTP/1.1\r\nx-request-id: \u001b[31m\r\n\r\n", 400],
     ["a head that is too large", LARGE, 431],
-  ])("%s is refused over node:http as all requests are", async (_what, bytes, status) => {
+  ])("%s is refused over node:http like any other request", async (_what, bytes, status) => {
     const [head, body] = (await answerTo(node, bytes)).split("\r\n\r\n") as [string, string];
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [A-Z]`));
     expect(head).toMatch(/^x-content-type-options: nosniff$/m);
@@ -147,7 +147,7 @@ describe("bytes that are no request", () => {
   });
 
   describe.each(SERVERS.slice(0, -1))(
-    "are refused by uWebSockets.js (%s) itself, which knows no ids",
+    "are refused by uWebSockets.js (%s) itself, without a request id",
     (_http, uws) => {
       test.each([
         ["a header without a name", "GET / HTTP/1.1\r\n: x\r\n\r\n"],
@@ -160,7 +160,7 @@ describe("bytes that are no request", () => {
 });
 
 describe.each(SERVERS)("the client's address over %s", (_http, server) => {
-  test("is what known proxies say, line by line, and a /64 is one client", async () => {
+  test("is the one that known proxies name, line by line, and a /64 counts as one client", async () => {
     const made = await server.post("/v1/tenants", { name: "acme", plan: "throttled" });
     const { key } = (made.json.data as unknown as { admin_key: { key: string } }).admin_key;
     const status = async (...forwarded: string[]): Promise<number> => {

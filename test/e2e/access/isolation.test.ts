@@ -177,11 +177,11 @@ async function leavesForeignAlone(requests: () => Promise<void>): Promise<void> 
   expect(await stateOf(foreign)).toEqual(before);
 }
 
-test("every route has a request", () => {
+test("every route has a test request", () => {
   expect(Object.keys(REQUESTS).sort()).toEqual(ROUTES.map(({ operation }) => operation).sort());
 });
 
-test("the tenants' own words are in all that is read here", async () => {
+test("everything read here contains the tenant's own marker", async () => {
   for (const tenant of [own, foreign]) {
     for (const [what, text] of await stateOf(tenant))
       if (!WORDLESS.includes(what.split(" ")[0]!))
@@ -196,14 +196,14 @@ describe("401", () => {
     "another scheme": { authorization: "Basic dGVzdDp0ZXN0" },
     "a token of an unknown key": { authorization: `Bearer ${makeToken("sk_unknown", "sk_unknown", {})}` },
   };
-  test.each(Object.entries(wrong))("every route that is not open, with %s", async (_, headers) => {
+  test.each(Object.entries(wrong))("every route that needs a key, with %s", async (_, headers) => {
     for (const route of withKey) {
       const reply = await ask(route, pathOf(route, "same", own.ids.same!), { key: null, headers });
       expect([route.operation, reply.status]).toEqual([route.operation, 401]);
     }
   });
 
-  test("a key in the URL counts for events only", async () => {
+  test("a key in the URL works for events only", async () => {
     const { key } = await keyOf({ scopes: ["search", "events"] });
     for (const route of withKey) {
       const { body, query } = REQUESTS[route.operation] ?? {};
@@ -219,7 +219,7 @@ describe("401", () => {
 
 describe("403", () => {
   test.each(bootstrap.map((route) => [route.operation, route] as const))(
-    "%s with the admin key of a tenant, whatever tenant it names",
+    "%s with a tenant's admin key, whichever tenant it names",
     async (_, route) => {
       const path = pathOf(route, "", { tenants: String(foreign.id) });
       await leavesForeignAlone(async () => {
@@ -232,7 +232,7 @@ describe("403", () => {
   );
 
   test.each(SCOPES)(
-    "every route with a key that has only the scope %s, unless that is its scope",
+    "every route with a key that has only the scope %s, unless the route needs that scope",
     async (scope) => {
       const { key } = await keyOf({ scopes: [scope] });
       for (const route of withKey) {
@@ -246,7 +246,7 @@ describe("403", () => {
     },
   );
 
-  test("every route but searches and events with a search token", async () => {
+  test("every route except searches and events with a search token", async () => {
     const { key, prefix } = await keyOf({ scopes: ["admin"] });
     const token = makeToken(key, prefix, {});
     for (const route of withKey) {
@@ -256,7 +256,7 @@ describe("403", () => {
     }
   });
 
-  test("every index that the key does not cover, whether it exists or not; lists leave it out", async () => {
+  test("every index outside the key's patterns, whether it exists or not; lists leave it out", async () => {
     const { key } = await keyOf({ scopes: ["admin"], indexes: ["oth*"] });
     for (const route of ofIndexes) {
       for (const index of ["same", "none"]) {
@@ -299,7 +299,7 @@ describe("another tenant's", () => {
     });
   });
 
-  test("index is unknown where a body or a parameter names it", async () => {
+  test("index is unknown when a body or a parameter names it", async () => {
     const { key } = own;
     await leavesForeignAlone(async () => {
       const swap = await server.post("/v1/indexes/same/swap-with", { target_index: "only-foreign" }, { key });
@@ -316,7 +316,7 @@ describe("another tenant's", () => {
     });
   });
 
-  test("records are in no list, and their names are free", async () => {
+  test("records appear in no list, and their names are free", async () => {
     await leavesForeignAlone(async () => {
       const theirs = await stateOf(foreign);
       for (const [what, text] of await stateOf(own)) {
@@ -330,7 +330,7 @@ describe("another tenant's", () => {
     });
   });
 
-  test("records stay as they are when an index of the same name is used and deleted", async () => {
+  test("records stay unchanged when an index of the same name is used and deleted", async () => {
     const without = tenants.filter((route) => !hasId(route) && route.operation !== "deleteIndex");
     const last = tenants.filter(({ operation }) => operation === "deleteIndex");
     await leavesForeignAlone(async () => {

@@ -33,7 +33,7 @@ const statusOf = async (key: string): Promise<number> =>
   (await server.post("/v1/indexes/shop/query", { q: "*" }, { key })).status;
 
 describe("a rotation", () => {
-  test("lets the old value live for the time of grace", async () => {
+  test("keeps the old value valid for the grace period", async () => {
     clock.set("2031-05-10T12:00:00Z");
     const old = await makeKey({ scopes: ["search"] });
     const reply = await rotate(old.id, { grace_s: 3600 });
@@ -53,7 +53,7 @@ describe("a rotation", () => {
     for (const value of [fresh.key, tokens[1]!]) expect(await statusOf(value)).toBe(200);
   });
 
-  test("without grace ends the old value at once, and a second one ends those before", async () => {
+  test("without a grace period ends the old value at once; a second rotation ends all earlier values", async () => {
     const first = await makeKey({ scopes: ["search"] });
     const second = (await rotate(first.id, { grace_s: 60 })).json.data as unknown as MadeKey;
     const third = (await rotate(first.id, { grace_s: 60 })).json.data as unknown as MadeKey;
@@ -64,7 +64,7 @@ describe("a rotation", () => {
     expect(await Promise.all([third, last].map(({ key }) => statusOf(key)))).toEqual([401, 200]);
   });
 
-  test("gives nobody a key that may do more than he", async () => {
+  test("never gives a caller a key with more rights than the caller's own", async () => {
     const weak = await makeKey({ scopes: ["keys", "search"], rate_limit: 100, indexes: ["shop*"] });
     for (const stronger of [
       { scopes: ["search", "documents"], rate_limit: 50, indexes: ["shop"] },
@@ -100,7 +100,7 @@ describe("a rotation", () => {
     expectStatus(await rotate(old.id, {}, fresh.key), 200);
   });
 
-  test("ends a request of the old value that was still coming in", async () => {
+  test("fails a request made with the old value that was still arriving", async () => {
     const old = await makeKey({ scopes: ["keys", "search"] });
     const body = JSON.stringify({ name: "child", scopes: ["search"] });
     const socket = await server.socket();
@@ -117,7 +117,7 @@ describe("a rotation", () => {
     socket.destroy();
   });
 
-  test("checks its body and its key", async () => {
+  test("validates its body and its key", async () => {
     const tooLate = { name: "x", scopes: ["search"], expires_at: "9999-12-31T23:59:59-01:00" };
     expect((await server.raw("POST", "/v1/keys", { body: tooLate })).json.code).toBe("SK-SYS-400");
     const { id } = await makeKey({ scopes: ["search"] });
@@ -127,7 +127,7 @@ describe("a rotation", () => {
   });
 });
 
-test("the last day of use is shown, and kept over restarts", async () => {
+test("a key shows its last day of use, also after restarts", async () => {
   clock.set("2031-06-01T10:00:00Z");
   const { id, key, prefix } = await makeKey({ scopes: ["search"] });
   const lastUse = async () => (await server.get(`/v1/keys/${id}`)).json.data.last_used_on;
@@ -141,7 +141,7 @@ test("the last day of use is shown, and kept over restarts", async () => {
   expect(await lastUse()).toBe("2031-06-02");
 });
 
-test("the bootstrap key is no key in a URL, and wrong ones there do not keep it out", async () => {
+test("the bootstrap key does not work in a URL, and wrong keys in URLs do not lock it out", async () => {
   const events = (key: string) =>
     server.raw("POST", `/v1/indexes/shop/events?api_key=${key}`, { body: {}, key: null });
   expect([401, 429]).toContain((await events(ADMIN_KEY)).status);
@@ -152,7 +152,7 @@ test("the bootstrap key is no key in a URL, and wrong ones there do not keep it 
   }, "the address is throttled");
 });
 
-test("an address with many wrong keys is told to wait; right keys of others are let in, the bootstrap key is not", async () => {
+test("an address sending many wrong keys must wait; other valid keys work there, the bootstrap key does not", async () => {
   const { key } = await makeKey({ scopes: ["search"] });
   let refused: number | undefined;
   await eventually(async () => {

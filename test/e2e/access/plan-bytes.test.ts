@@ -90,8 +90,8 @@ async function expectRefusals({ key, push }: Tenant, sentence: RegExp): Promise<
   expectStatus(await server.get("/v1/indexes/a/documents/first", { key }), 404);
 }
 
-describe("the bytes of a plan", () => {
-  test("of the disk: documents are refused until some were deleted or the plan allows more", async () => {
+describe("a plan's byte limits", () => {
+  test("on disk: documents are refused until some are deleted or the plan allows more", async () => {
     const [small, other] = [await makeTenant("small"), await makeTenant("default")];
     for (let batch = 0; batch < 2; batch++) {
       const documents = Array.from({ length: 6 }, (_, i) => ({ id: `${batch}-${i}`, n: 5, text: LARGE }));
@@ -120,7 +120,7 @@ describe("the bytes of a plan", () => {
     expect((await small.usage()).disk_bytes.used).toBeLessThan(1_000_000);
   });
 
-  test("of memory: as those of the disk, and indexes that were deleted take none", async () => {
+  test("in memory: as on disk, and deleted indexes use none", async () => {
     const [small, other] = [await makeTenant("small"), await makeTenant("default")];
     const { used: alone } = (await small.usage()).memory_bytes;
     expect(alone).toBeGreaterThan(0);
@@ -146,7 +146,7 @@ describe("the bytes of a plan", () => {
   });
 });
 
-test("a feed beyond the bytes changes no document, and still deletes those that it does not have", async () => {
+test("a feed over the byte limit changes no document, and still deletes those missing from the feed", async () => {
   const feeds = await startFeedServer();
   onTestFinished(() => feeds.close());
   await server.createIndex("fed", SCHEMA);

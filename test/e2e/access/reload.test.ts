@@ -26,8 +26,8 @@ async function allowedOrigin(): Promise<string | undefined> {
   return reply.headers["access-control-allow-origin"] as string | undefined;
 }
 
-describe("the configuration file, read again", () => {
-  test("decides about understanding at once, also for remembered answers", async () => {
+describe("reloading the configuration file", () => {
+  test("switches query understanding at once, also for cached answers", async () => {
     const ask = async () => (await server.query("shoes", { q: "red shoes under 50" })).json.found;
     expect(await ask()).toBe(1);
     expect(await ask()).toBe(1); // this answer is cached
@@ -40,7 +40,7 @@ describe("the configuration file, read again", () => {
     expect(await ask()).toBe(1);
   });
 
-  test("gives plans other numbers, adds some and takes some away", async () => {
+  test("changes, adds and removes plans", async () => {
     const plan = { plan: "small" };
     expect((await server.post("/v1/tenants", { name: "acme", ...plan })).status).toBe(400);
     await server.reload({ plans: [{ name: "small", documents: 1 }] });
@@ -60,7 +60,7 @@ describe("the configuration file, read again", () => {
     expect(await write("3")).toBe(0);
   });
 
-  test("says which origins and proxies count, and what is closed", async () => {
+  test("changes the allowed origins, the trusted proxies and the closed routes", async () => {
     expect(await allowedOrigin()).toBeUndefined();
     await server.reload({
       cors: ORIGIN,
@@ -84,7 +84,7 @@ describe("the configuration file, read again", () => {
     [{ cors: "*", nothing: 1 }, /"nothing" in .*skein.config.json is unknown/],
     [{ cors: "*", trust_proxy: ["somewhere"] }, /trust_proxy must name addresses/],
     [{ cors: "*", limits: { documentBytesMax: 0 } }, /limits.documentBytesMax must be/],
-  ])("%j is refused as a whole with one line", async (config, reason) => {
+  ])("%j is refused as a whole with one log line", async (config, reason) => {
     await server.reload({ cors: ORIGIN });
     const before = server.log.length;
     expect(await server.reload(config)).toEqual([REFUSED]);
@@ -93,7 +93,7 @@ describe("the configuration file, read again", () => {
     expect(await allowedOrigin()).toBe(ORIGIN);
   });
 
-  test("names the members that wait for a restart", async () => {
+  test("names the members that take effect only after a restart", async () => {
     const before = server.log.length;
     await server.reload({ cors: "*", host: "127.0.0.2", limits: { batchDocumentsMax: 1 } });
     const told = () => server.log.slice(before).find(({ level }) => level === "warn");
@@ -106,7 +106,7 @@ describe("the configuration file, read again", () => {
   });
 });
 
-test("the environment wins over the file also when it is read again", async () => {
+test("the environment wins over the file on a reload, too", async () => {
   const env = { SKEIN_METRICS_KEY: "from-the-environment" };
   const own = await TestServer.start({ shards: 1, config: {}, env });
   onTestFinished(() => own.close());

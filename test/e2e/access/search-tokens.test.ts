@@ -73,8 +73,8 @@ const query = (body: object, key: string, index = "boots"): Promise<Reply> =>
 const idsOf = (reply: Reply): string[] =>
   (reply.json.hits as unknown as { document: { id: string } }[]).map(({ document }) => document.id);
 
-describe("the filter of a token", () => {
-  test("holds whatever else a query filters by", async () => {
+describe("a token's filter", () => {
+  test("applies whatever else a query filters by", async () => {
     const token = await makeHolder({ filter_by: WITHIN });
     for (const wider of [
       {},
@@ -94,7 +94,7 @@ describe("the filter of a token", () => {
       expect((await query({ q: "*", filter_by: broken }, token)).json.code).toBe("SK-SE-400");
   });
 
-  test("hides the others in all parts of an answer", async () => {
+  test("hides other documents in every part of an answer", async () => {
     const rule = {
       name: "pins",
       type: "pin",
@@ -131,7 +131,7 @@ describe("the filter of a token", () => {
     expect(counts.json.facets).toMatchObject({ shop: { 1: 8 } });
   });
 
-  test("is part of what is remembered of an answer", async () => {
+  test("is part of the key under which an answer is cached", async () => {
     const { key, prefix } = await makeKey({ scopes: ["search"] });
     const askers = [
       key,
@@ -146,8 +146,8 @@ describe("the filter of a token", () => {
   });
 });
 
-describe("beside queries", () => {
-  test("holds in multi-search, suggestions and similar documents", async () => {
+describe("a token's filter outside queries", () => {
+  test("applies in multi-search, suggestions and similar documents", async () => {
     const token = await makeHolder({ filter_by: WITHIN, indexes: ["boots"] });
     const searches = [
       { index: "boots", q: "boots", filter_by: "shop:>0" },
@@ -179,7 +179,7 @@ describe("beside queries", () => {
     expect((near.json.data.hits as unknown as unknown[]).length).toBe(7);
   });
 
-  test("a corrected query is offered only when it finds something", async () => {
+  test("lets a corrected query be offered only if it finds something", async () => {
     const token = await makeHolder({ filter_by: WITHIN });
     const suggestions = async (q: string) => (await query({ q, ai: false }, token)).json.suggestions;
     expect(await suggestions("wakling")).toEqual([{ value: "walking" }]);
@@ -187,14 +187,14 @@ describe("beside queries", () => {
     expect((await server.query("boots", { q: "zugsptize" })).json.suggestions).toEqual([{ value: SECRET }]);
   });
 
-  test("that does not fit an index opens nothing of it", async () => {
+  test("denies access to an index that it does not fit", async () => {
     const token = await makeHolder({ filter_by: WITHIN });
     const reply = await query({ q: "boots" }, token, "plain");
     expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
     expect(reply.json.error).toMatch(/^the search token's filter_by: /);
   });
 
-  test("answers as a query with the same filter does", async () => {
+  test("answers like a query with the same filter", async () => {
     // This index logs nothing, so popularity does not change between two queries.
     await server.createIndex("quiet", SCHEMA, DOCUMENTS);
     const filters = fc.constantFrom(
@@ -250,7 +250,7 @@ function comparable({ json }: Reply): object {
 }
 
 describe("a token", () => {
-  test("dies with its key, at its own end, and when it is changed", async () => {
+  test("stops working when its key is deleted, when it expires, and when it is altered", async () => {
     const { id, key, prefix } = await makeKey({ scopes: ["search"] });
     const members = { filter_by: WITHIN, expires_at: "2100-01-01T00:00:00Z" };
     const token = makeToken(key, prefix, members);
@@ -282,7 +282,7 @@ describe("a token", () => {
     expect((await query({ q: "*" }, token)).status).toBe(401);
   });
 
-  test("is for searches and events, where its key is", async () => {
+  test("works for searches and events, on its key's indexes only", async () => {
     const admin = await makeHolder({}, { scopes: ["admin"] });
     expectStatus(await query({ q: "*" }, admin), 200);
     for (const [method, path] of [
@@ -302,7 +302,7 @@ describe("a token", () => {
     expect((await query({ q: "*" }, narrow, "plain")).status).toBe(200);
   });
 
-  test("has a rate limit of its own", async () => {
+  test("has its own rate limit", async () => {
     const { key, prefix } = await makeKey({ scopes: ["search"] });
     const [slow, free] = [
       makeToken(key, prefix, { rate_limit: 1 }),
@@ -315,7 +315,7 @@ describe("a token", () => {
     for (const asker of [free, key]) expectStatus(await query({ q: "*" }, asker), 200);
   });
 
-  test("says who asks and whose events they are", async () => {
+  test("determines the user of its searches and events", async () => {
     await server.createIndex("logged", SCHEMA, DOCUMENTS);
     const { key, prefix } = await makeKey({ scopes: ["search", "events", "analytics"] });
     const token = makeToken(key, prefix, { user_id: "ada" });
@@ -338,7 +338,7 @@ describe("a token", () => {
     expect(new Set(await users()).size).toBe(1);
   });
 
-  test("is made by the command line", async () => {
+  test("can be made on the command line", async () => {
     const { key } = await makeKey({ scopes: ["search"] });
     const token = runToken(
       server,

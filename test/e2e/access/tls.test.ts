@@ -82,7 +82,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
     rmSync(folder, { recursive: true });
   });
 
-  test("is what the server speaks, by the URL that it logs, and browsers are told to stay with it", async () => {
+  test("is what the server speaks and logs as its URL, and browsers are told to stay with it", async () => {
     expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     const reply = await server.query("things", { q: "thing" });
     expect([reply.json.found, reply.headers["strict-transport-security"]]).toEqual([1, "max-age=31536000"]);
@@ -95,7 +95,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
     expect(answer).not.toMatch(/^HTTP/);
   });
 
-  test("takes TLS 1.2 and 1.3, nothing older", async () => {
+  test("accepts TLS 1.2 and 1.3, nothing older", async () => {
     const spoken = async (version: string) => {
       const versions = { minVersion: version, maxVersion: version, ciphers: "DEFAULT@SECLEVEL=0" };
       return (await secureSocket(server, versions)).getProtocol();
@@ -104,7 +104,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
     await expect(spoken("TLSv1.1")).rejects.toThrow(/protocol version|handshake failure/);
   });
 
-  test("answers the command line, which trusts the authorities of NODE_EXTRA_CA_CERTS", async () => {
+  test("answers the command line, which trusts the authorities in NODE_EXTRA_CA_CERTS", async () => {
     const trusted = join(folder, "ca.pem");
     writeFileSync(trusted, CA.join(""));
     const env = { SKEIN_URL: server.url, SKEIN_API_KEY: ADMIN_KEY };
@@ -119,7 +119,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
     expect(refused.err).toContain("NODE_EXTRA_CA_CERTS");
   });
 
-  test("new connections get the new certificate, open ones and their requests go on", async () => {
+  test("new connections get the new certificate, while open ones and their requests go on", async () => {
     writePair(files, FIRST_PAIR);
     await server.reload(undefined, ABOUT_CERTIFICATE);
     const open = await secureSocket(server);
@@ -162,7 +162,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
     ["of two pairs", { ...SECOND_PAIR, key: FIRST_PAIR.key }, /does not belong to the certificate/],
     ["with a broken certificate", { ...SECOND_PAIR, certificate: "broken" }, /holds no PEM certificate/],
     ["without a key", { ...SECOND_PAIR, key: "" }, /holds no PEM private key/],
-  ])("a pair %s is refused as a whole with one line", async (_what, pair, reason) => {
+  ])("a pair %s is refused as a whole with one log line", async (_what, pair, reason) => {
     writePair(files, FIRST_PAIR);
     await server.reload(undefined, ABOUT_CERTIFICATE);
     writePair(files, pair);
@@ -176,7 +176,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
   });
 });
 
-describe.each(TRANSPORTS)("the start and the stop over %s", (http) => {
+describe.each(TRANSPORTS)("start and stop over %s", (http) => {
   test.each<[string, (files: PairFiles) => string[], RegExp]>([
     ["one without the other", ({ cert }) => ["--tls-cert", cert], /--tls-cert needs tls_key/],
     [
@@ -185,7 +185,7 @@ describe.each(TRANSPORTS)("the start and the stop over %s", (http) => {
       /cannot read the private key/,
     ],
     ["files that are no pair", ({ cert, key }) => ["--tls-cert", cert, "--tls-key", key], /does not belong/],
-  ])("%s is one line and exit code 2", async (_what, flags, message) => {
+  ])("%s ends with one line and exit code 2", async (_what, flags, message) => {
     const folder = makeFolder();
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const files = filesIn(folder);
@@ -196,7 +196,7 @@ describe.each(TRANSPORTS)("the start and the stop over %s", (http) => {
     expect(run.err.trim().split("\n")).toEqual([expect.stringMatching(message)]);
   });
 
-  test("a handshake that never ends does not hold up the stop", async () => {
+  test("a handshake that never ends does not delay the stop", async () => {
     const folder = makeFolder();
     const files = filesIn(folder);
     writePair(files, FIRST_PAIR);

@@ -57,8 +57,8 @@ async function usageOf({ key, id }: Tenant): Promise<TenantUsage> {
   return listed[0]!;
 }
 
-describe("searches", () => {
-  test("are exact while many clients ask at once", async () => {
+describe("a tenant's searches", () => {
+  test("are counted exactly while many clients search at once", async () => {
     const tenant = await makeTenant("fifty");
     const replies = await Promise.all(Array.from({ length: 4 * CLIENTS }, () => search(tenant)));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(50);
@@ -69,7 +69,7 @@ describe("searches", () => {
     expect((await usageOf(tenant)).searches).toEqual({ used: 50, limit: 50 });
   });
 
-  test("count by slot of a multi-search, and only when they are answered", async () => {
+  test("count per slot of a multi-search, and only when answered", async () => {
     const tenant = await makeTenant("fifty");
     const { key } = tenant;
     const slots = [
@@ -92,7 +92,7 @@ describe("searches", () => {
     expect((await usageOf(tenant)).searches.used).toBe(50);
   });
 
-  test("begin anew on the 1st at 00:00 UTC", async () => {
+  test("start from zero on the 1st at 00:00 UTC", async () => {
     const tenant = await makeTenant("fifty");
     clock.set("2031-12-31T23:59:00Z");
     await Promise.all(Array.from({ length: 50 }, () => search(tenant)));
@@ -111,7 +111,7 @@ describe("searches", () => {
     expect((await usageOf(tenant)).searches.used).toBe(0);
   });
 
-  test("are never gained and never more than the plan, however often the server is killed", async () => {
+  test("are never gained and never exceed the plan, however often the server is killed", async () => {
     const [small, wide] = [await makeTenant("fifty"), await makeTenant("wide")];
     let answered = 0;
     let before = 0;
@@ -142,8 +142,8 @@ describe("searches", () => {
   });
 });
 
-describe("the usage of a tenant", () => {
-  test("is seen by itself, and all are by the bootstrap key", async () => {
+describe("a tenant's usage", () => {
+  test("is visible to that tenant, and the bootstrap key sees every tenant's", async () => {
     const tenant = await makeTenant("fifty");
     expectStatus(
       await server.post(

@@ -42,7 +42,7 @@ const exported = async (): Promise<Record<string, unknown>[]> =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe("searches", () => {
-  test("count by their normalised text; browsing, refused ones and suggestions do not", async () => {
+  test("count by their normalised text; browsing, refused searches and suggestions do not count", async () => {
     await search("  Red   SHOE ");
     await search("red shoe");
     await search("zzyzx");
@@ -58,7 +58,7 @@ describe("searches", () => {
     expect(await report("queries?limit=1")).toHaveLength(1);
   });
 
-  test("of a multi-search and remembered ones count, too; those that ask for it do not", async () => {
+  test("in a multi-search or answered from the cache count, too; those that opt out do not", async () => {
     for (let i = 0; i < 4; i++) await search("blue shoe");
     await search("blue shoe", { analytics: false });
     const searches = [
@@ -77,7 +77,7 @@ describe("searches", () => {
     expect((await report("summary")).users).toBe(2);
   });
 
-  test("are exported with all that is known of them, and nobody's name", async () => {
+  test("are exported with all their data, but without anybody's name", async () => {
     const id = await search(" Red", { user_id: "ann@example.org", session_id: "s1", filter_by: "id:!=x" });
     await sendEvents({
       type: "click",
@@ -95,12 +95,12 @@ describe("searches", () => {
   });
 });
 
-describe("a person who is forgotten", () => {
+describe("a forgotten person", () => {
   const forget = (query: string): Promise<Reply> =>
     server.raw("DELETE", `/v1/indexes/${index}/analytics/people?${query}`) as Promise<Reply>;
   const names = async () => (await exported()).map(({ user, session }) => [user, session]);
 
-  test("leaves searches and events, and is in none of them, also after a restart", async () => {
+  test("disappears from all searches and events, which remain, also after a restart", async () => {
     const id = await search("red shoe", { user_id: "ann", session_id: "s1" });
     await search("blue shoe", { user_id: "bob" });
     await search("green hat", { session_id: "s2" });
@@ -122,7 +122,7 @@ describe("a person who is forgotten", () => {
     expect(await report("queries")).toMatchObject([{ query: "red shoe", count: 2, ctr: 0.5 }, {}, {}]);
   });
 
-  test("is one: no name and two names are refused", async () => {
+  test("must be named once: no name and two names are refused", async () => {
     for (const query of ["", "user_id=", "user_id=a&session_id=b", `user_id=${"a".repeat(2000)}`]) {
       const { status, json } = await forget(query);
       expect([status, json.code]).toEqual([400, "SK-AN-400"]);
@@ -131,7 +131,7 @@ describe("a person who is forgotten", () => {
 });
 
 describe("events", () => {
-  test("count for their search by its id or by its text; several of a search once", async () => {
+  test("count for their search by its id or by its text; several for one search count once", async () => {
     const id = await search("red shoe");
     await search("red shoe");
     await search("blue shoe", { session_id: "s" });
@@ -153,7 +153,7 @@ describe("events", () => {
     expect(await report("summary")).toMatchObject({ searches: 3, clicks: 3, conversions: 1 });
   });
 
-  test("with the same id count once, and late ones count when they happened", async () => {
+  test("with the same id count once, and late ones count at the time they happened", async () => {
     const event = { type: "click", document_id: "p0", event_id: "e1" };
     await sendEvents([event, event]);
     await sendEvents(event);
@@ -167,7 +167,7 @@ describe("events", () => {
     expect(await report("documents?days=1")).toMatchObject([{ document_id: "p0", clicks: 1 }]);
   });
 
-  test("are accepted and rejected one by one, each with its reason", async () => {
+  test("are accepted or rejected one by one, each with its reason", async () => {
     const right = { type: "click", document_id: "p0" };
     const wrong = [
       { type: "look", document_id: "p0" },
@@ -189,7 +189,7 @@ describe("events", () => {
     });
   });
 
-  test("come as text/plain with a key in the URL, as a page sends them that is being left", async () => {
+  test("may arrive as text/plain with a key in the URL, as from a page being left", async () => {
     const key = async (scopes: string[]): Promise<string> =>
       (await server.post("/v1/keys", { name: "k", scopes })).json.data.key as string;
     const beacon = async (scopes: string[]): Promise<Reply> =>
@@ -205,7 +205,7 @@ describe("events", () => {
     expect((await report("summary")).clicks).toBe(2);
   });
 
-  test("are refused as a whole when they are no list of at most 1,000", async () => {
+  test("are refused as a whole unless they are a list of at most 1,000", async () => {
     const many = Array.from({ length: 1_001 }, () => ({ type: "click", document_id: "p0" }));
     for (const body of [JSON.stringify("click"), "7", "[", JSON.stringify(many)]) {
       const reply = await server.raw("POST", `/v1/indexes/${index}/events`, { body });
@@ -217,7 +217,7 @@ describe("events", () => {
 });
 
 describe("reports", () => {
-  test("say which parameter is wrong", async () => {
+  test("name the wrong parameter", async () => {
     const wrong = [
       "days=0",
       "days=91",
@@ -238,7 +238,7 @@ describe("reports", () => {
     expect(interval.json.code).toBe("SK-AN-400");
   });
 
-  test("go with the name when indexes are swapped, and end with the index", async () => {
+  test("follow the name when indexes are swapped, and end with the index", async () => {
     const other = `${index}-new`;
     await server.createIndex(other, SCHEMA, DOCUMENTS);
     await search("red shoe");
@@ -251,7 +251,7 @@ describe("reports", () => {
     expect(await report("queries")).toEqual([]);
   });
 
-  test("are there after a kill", async () => {
+  test("survive a kill", async () => {
     const id = await search("green hat");
     await sendEvents({ type: "click", document_id: "p2", query_id: id });
     await sleep(STORED_MS); // a fixed wait, because the promised maximum is being tested
@@ -261,8 +261,8 @@ describe("reports", () => {
   });
 });
 
-describe("what is popular", () => {
-  test("is suggested while it is typed, and to those who find little", async () => {
+describe("a popular query", () => {
+  test("is suggested while typing, and after a search that finds little", async () => {
     for (let i = 0; i < 6; i++) await search("red shoe");
     for (let i = 0; i < 5; i++) await search("Green HAT");
     for (let i = 0; i < 9; i++) await search("zzyzx");

@@ -151,7 +151,7 @@ describe.each(servers)("each change over %s", (_http, server) => {
     expect(entries.map(({ seq }) => seq)).toEqual(Array.from(seen, (_, i) => seen.length - i));
   });
 
-  test("the file says the same, a line each, and is for its owner only", async () => {
+  test("the file has the same entries, one per line, and only its owner can read it", async () => {
     const file = join(server.dataDir, "audit.ndjson");
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     const { entries } = await page(server, "?limit=1000");
@@ -160,8 +160,8 @@ describe.each(servers)("each change over %s", (_http, server) => {
   });
 });
 
-describe.each(servers)("the log of the server over %s", (_http, server) => {
-  test("what asks, what is data, and what is refused leaves none", async () => {
+describe.each(servers)("the audit log over %s", (_http, server) => {
+  test("has no line for reads, document changes or refused requests", async () => {
     const { seq } = await newest(server);
     const { key } = (await server.post("/v1/keys", { name: "web", scopes: ["search", "documents"] })).json
       .data;
@@ -179,7 +179,7 @@ describe.each(servers)("the log of the server over %s", (_http, server) => {
     expect((await newest(server)).seq).toBe(seq + 1); // only the key's creation was logged
   });
 
-  test("a key and a tenant are named, and filters and pages choose among the lines", async () => {
+  test("names key and tenant, and can be filtered and paged", async () => {
     const tenant = (await server.post("/v1/tenants", { name: "acme" })).json.data;
     const admin = tenant.admin_key as { id: number; key: string };
     await send(server, "POST", "/v1/indexes", { body: { name: "own", schema: SCHEMA }, key: admin.key });
@@ -203,7 +203,7 @@ describe.each(servers)("the log of the server over %s", (_http, server) => {
     expect(await page(server, "?tenant=nobody")).toEqual({ entries: [] });
   });
 
-  test("other parameters are refused", async () => {
+  test("refuses other parameters", async () => {
     for (const wrong of ["limit=x", "before=yesterday", "action=key.steal", "key_id=web"]) {
       const reply = await server.raw("GET", `/v1/audit?${wrong}`);
       expect([reply.status, reply.json.code], wrong).toEqual([400, "SK-SYS-400"]);
@@ -211,18 +211,18 @@ describe.each(servers)("the log of the server over %s", (_http, server) => {
     }
   });
 
-  test("a key of the scope admin does not see it, as it shows other tenants", async () => {
+  test("is closed to a key with the scope admin, because it shows other tenants", async () => {
     const { key } = (await server.post("/v1/keys", { name: "all", scopes: ["admin"] })).json.data;
     expectStatus(await server.get("/v1/audit", { key: key as string }), 403);
     expectStatus(await server.get("/v1/audit", { key: null }), 401);
   });
 });
 
-describe("small files", () => {
+describe("small audit files", () => {
   const limits = { auditFileBytesMax: 1_000, auditFilesMax: 3 };
   const server = sharedServer({ shards: 1, config: { limits, trust_proxy: true }, quiet: true });
 
-  test("are kept so many, over restarts, and the pages go through all of them", async () => {
+  test("are limited in number, also over restarts, and the pages span all of them", async () => {
     await server.createIndex("shop", SCHEMA);
     for (let i = 0; i < 20; i++) {
       expectStatus(await server.patch(`${SHOP}/settings`, { num_typos: i % 3 }), 200);
@@ -237,7 +237,7 @@ describe("small files", () => {
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, i) => 21 - i));
   });
 
-  test("the address is the client's behind a trusted proxy", async () => {
+  test("record the client's address behind a trusted proxy", async () => {
     const change = async (forwarded: string): Promise<string> => {
       const headers = { "x-forwarded-for": `10.9.9.9, ${forwarded}` };
       expectStatus(await server.patch(`${SHOP}/settings`, { num_typos: 2 }, { headers }), 200);
@@ -253,7 +253,7 @@ describe("small files", () => {
     expect(text).toContain("\nskein_audit_lines_dropped_total 0\n");
   });
 
-  test("skein audit prints them", async () => {
+  test("are printed by skein audit", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skein-audit-cli-"));
     const env = { SKEIN_URL: server.url, SKEIN_API_KEY: ADMIN_KEY };
     const skein = (...args: string[]) =>

@@ -96,7 +96,7 @@ async function newKey(path: string, body: object): Promise<string> {
   return key;
 }
 
-test("keys are made, used, refused, and put where they do not belong", async () => {
+test("keys are created, used, refused, and put where they do not belong", async () => {
   await admin("POST", "/v1/indexes", {
     name: "shop",
     schema: { fields: [{ name: "title", type: "string" }] },
@@ -127,7 +127,7 @@ test("keys are made, used, refused, and put where they do not belong", async () 
   for (const key of [METRICS, ADMIN, WRONG]) await server.call("GET", "/metrics", { key });
 });
 
-test("feeds ask for credentials, which their servers repeat in whatever goes wrong", async () => {
+test("feeds require credentials, which their servers repeat in every failure", async () => {
   const statuses = new Set<string>();
   const basic_auth = { username: FEED_USER, password: AUTH };
   const useFeed = async (path: string): Promise<void> => {
@@ -159,7 +159,7 @@ test("feeds ask for credentials, which their servers repeat in whatever goes wro
     expect(trap.sent).toContain(`Basic ${Buffer.from(`${FEED_USER}:${password}`).toString("base64")}`);
 });
 
-test("secrets stand where a body is wrong", async () => {
+test("secrets appear in invalid parts of a body", async () => {
   const source = { url: trapUrl("/ok"), format: "json" };
   const refused: [string, string, unknown][] = [
     ["POST", SOURCES, { ...source, basic_auth: `${FEED_USER}:${MISPLACED}` }],
@@ -191,7 +191,7 @@ test("secrets stand where a body is wrong", async () => {
   }
 });
 
-test("models ask for keys, which their servers repeat in whatever goes wrong", async () => {
+test("models require keys, which their servers repeat in every failure", async () => {
   for (const path of [
     "/v1",
     "/status/401/v1",
@@ -222,7 +222,7 @@ test("models ask for keys, which their servers repeat in whatever goes wrong", a
   for (const key of [EMBEDDER, AI]) expect(trap.sent).toContain(`Bearer ${key}`);
 });
 
-test("the coach asks its model with a key of the configuration", async () => {
+test("the coach calls its model with a key from the configuration", async () => {
   for (const q of ["zorvex", "quilm"])
     for (let i = 0; i < 12; i++) await admin("POST", `${SHOP}/query`, { q, user_id: `u${i}`, ai: false });
   for (const path of ["/status/401/v1", "/status/500/v1", "/cut/v1", "/nonsense/v1"]) {
@@ -233,7 +233,7 @@ test("the coach asks its model with a key of the configuration", async () => {
   expect(trap.sent).toContain(`Bearer ${COACH}`);
 });
 
-test("a start that cannot be does not show what is wrong in the configuration", async () => {
+test("a failed start does not show the configuration's invalid values", async () => {
   const broken = new SpokenServer();
   const coach = { provider: "endpoint", url: "http://127.0.0.1:1", model: "m" };
   const tries: [file: string, env: Record<string, string>][] = [
@@ -259,7 +259,7 @@ test("a start that cannot be does not show what is wrong in the configuration", 
   server.heard += broken.heard;
 });
 
-test("nothing that was printed, answered or stored has any of them", async () => {
+test("nothing printed, answered or stored contains any secret", async () => {
   await admin("GET", "/v1/audit?limit=1000");
   await server.call("GET", "/metrics", { key: METRICS });
   const { path, id } = dataOf((await admin("POST", "/v1/snapshots")).text) as { path: string; id: string };

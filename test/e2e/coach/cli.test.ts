@@ -49,7 +49,7 @@ function skein(...args: string[]): Promise<ProgramRun> {
   return runProgram("server/cli/main.js", args, { folder, env });
 }
 
-test("reports are tables, or JSON", async () => {
+test("reports are printed as tables, or as JSON", async () => {
   const top = await skein("analytics", "top", "shop", "--limit", "4");
   expect(top).toMatchObject({ code: 0, err: "" });
   expect(top.out).toMatch(
@@ -67,7 +67,7 @@ test("reports are tables, or JSON", async () => {
   );
 });
 
-test("a recommendation is found, shown, applied or dismissed, once", async () => {
+test("a recommendation is found, shown, and applied or dismissed once", async () => {
   const analyzed = await skein("coach", "analyze", "shop", "--days", "1");
   expect(analyzed).toMatchObject({ code: 0, err: "" });
   expect(analyzed.out).toMatch(/^192 searches and events were looked at\.\n/);

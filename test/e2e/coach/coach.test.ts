@@ -81,19 +81,19 @@ describe(`in a made-up shop the coach finds (seed ${SEED})`, () => {
     expect(recall, said.join()).toBeGreaterThanOrEqual(0.8);
   });
 
-  test("which word stands for the other", () => {
+  test("which word replaces the other", () => {
     for (const { user_term, kind } of payloads("missing_synonym"))
       expect(kind, String(user_term)).toBe(words.includes(String(user_term)) ? "one_way" : "multi_way");
   });
 
-  test("gaps of the catalogue", () => {
+  test("gaps in the catalogue", () => {
     const said = payloads("catalog_gap").map(({ query }) => formOf(query));
     const { precision, recall } = judged(said, planted.gaps.map(formOf));
     expect(recall, said.join()).toBeGreaterThanOrEqual(0.9);
     expect(precision, said.join()).toBeGreaterThanOrEqual(0.7);
   });
 
-  test("documents that stand too low", () => {
+  test("documents that rank too low", () => {
     const said = payloads("ranking_opportunity").map(({ query }) => String(query));
     const { precision, recall } = judged(said, [...planted.misranked.keys()]);
     expect(precision, said.join()).toBeGreaterThanOrEqual(0.7);
@@ -107,7 +107,7 @@ describe(`in a made-up shop the coach finds (seed ${SEED})`, () => {
     expect(recall, said.join()).toBeGreaterThanOrEqual(0.7);
   });
 
-  test("advice that helps when it is followed and leaves alone what works", async () => {
+  test("advice that helps when followed and leaves working queries alone", async () => {
     const working = [...planted.good, ...planted.performers];
     const before = new Map<string, string[]>();
     for (const word of [...working, ...planted.misranked.keys()]) before.set(word, await hitsOf(word));

@@ -124,7 +124,7 @@ describe("a model that words recommendations", () => {
     },
   );
 
-  test("is told queries and counts, and may word and drop", async () => {
+  test("sees queries and counts, and may word or drop recommendations", async () => {
     answer = (response, items) => {
       const keep = ({ queries }: Item): boolean => !queries.includes("quilm");
       words(
@@ -156,7 +156,7 @@ describe("a model that words recommendations", () => {
     expect(JSON.stringify(body)).not.toContain("u1");
   });
 
-  test("leaves what it does not mention as the miners worded it, and what it says is counted", async () => {
+  test("keeps the miners' wording where it returns none, and each call counts toward the limit", async () => {
     answer = (response) => words(response, []);
     expectStatus(await analyse(), 200);
     expect(await listed()).toHaveLength(2);
@@ -166,7 +166,7 @@ describe("a model that words recommendations", () => {
     expect(Number(headers["retry-after"])).toBeGreaterThan(0);
   });
 
-  test("does not keep the server from ending while it is asked", async () => {
+  test("does not delay the server's shutdown while a call is under way", async () => {
     const patient = await startServer(600_000);
     await patient.createIndex("shop", SCHEMA, DOCUMENTS);
     for (let i = 0; i < 12; i++)

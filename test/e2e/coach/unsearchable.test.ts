@@ -25,14 +25,14 @@ async function gapsAfter(name: string, q: string, change: () => Promise<unknown>
   return advice.map(({ payload }) => payload.query);
 }
 
-test("an index whose text fields are gone finds nothing", async () => {
+test("an index whose text fields were dropped finds nothing", async () => {
   const schema = { fields: [{ name: "title", drop: true }] };
   const drop = async (): Promise<void> =>
     expectStatus(await server.patch("/v1/indexes/bare", { schema }), 200);
   expect(await gapsAfter("bare", "umbrella", drop)).toEqual(["umbrella"]);
 });
 
-test("an index without searchable attributes finds by all of its text", async () => {
+test("an index without searchable attributes searches all of its text", async () => {
   const settings = { searchable_attributes: [] };
   const fill = async (): Promise<void> => {
     expectStatus(await server.patch("/v1/indexes/named/settings", settings), 200);

@@ -48,7 +48,7 @@ async function search(body: Record<string, unknown>): Promise<ReplyBody> {
 
 const ids = (body: ReplyBody): string[] => body.hits.map((hit) => hit.document.id);
 
-test("a boost lifts its documents among equals, and says so", async () => {
+test("a boost lifts its documents among equally good ones, and says so", async () => {
   const before = await search({ q: "shirt" });
   expect(before.curated_applied).toBe(false);
   expect(before.hits[0]!.document.brand).toBe("zeta");
@@ -61,13 +61,13 @@ test("a boost lifts its documents among equals, and says so", async () => {
   expect((await search({ q: "zeta" })).curated_applied).toBe(false);
 });
 
-test("boosts order a browse and only break ties of a sort", async () => {
+test("boosts order a browse, but only break ties under a sort", async () => {
   await rule({ type: "boost", effect: { filter_by: "brand:=acme", weight: 3 } });
   expect(ids(await search({ q: "*" })).slice(0, 5)).toEqual(["hat", "p9", "p6", "p3", "p0"]);
   expect(ids(await search({ q: "shirt", sort: "price:asc" })).slice(0, 3)).toEqual(["p0", "p1", "p2"]);
 });
 
-test("a rule fires only when the query contains its words, a phrase as one", async () => {
+test("a rule fires only when the query contains its words, and a phrase only as a whole", async () => {
   await rule({
     type: "pin",
     conditions: { query_contains: ["Blue Shirt"] },
@@ -79,7 +79,7 @@ test("a rule fires only when the query contains its words, a phrase as one", asy
   expect((await search({ q: "*" })).curated_applied).toBe(false);
 });
 
-test("pins come first in their order on whatever page, counted once, matching or not", async () => {
+test("pins come first in their order on any page, count once, and need not match", async () => {
   await rule({ type: "pin", effect: { documents: ["hat", "gone", "p3"] } });
   const first = await search({ q: "shirt", per_page: 2 });
   expect(ids(first)).toEqual(["hat", "p3"]);
@@ -96,14 +96,14 @@ test("pins come first in their order on whatever page, counted once, matching or
   expect(ids(await search({ q: "shirt", filter_by: "price:<5" }))[0]).toBe("p3");
 });
 
-test("a pin does not stand for the results of the words", async () => {
+test("a query whose only match is a pin is still relaxed", async () => {
   await rule({ type: "pin", effect: { documents: ["hat"] } });
   const relaxed = await search({ q: "shirt unheardof" });
   expect(ids(relaxed)[0]).toBe("hat");
   expect(relaxed.found).toBe(13);
 });
 
-test("suggestions leave out what a search leaves out, and nothing is moved there", async () => {
+test("suggestions leave out what a search hides, but their order ignores pins and burials", async () => {
   const acme = async (...rules: [type: string, priority: number][]): Promise<number[]> => {
     const made: number[] = [];
     for (const [type, priority] of rules)
@@ -127,7 +127,7 @@ test("suggestions leave out what a search leaves out, and nothing is moved there
   expect((suggestions as { document_id: string }[]).map(({ document_id: id }) => id)).toEqual(["p11", "p8"]);
 });
 
-test("hide removes from results, counts and facets, and wins over a pin", async () => {
+test("hide removes documents from results, counts and facets, and wins over a pin", async () => {
   await rule({ type: "hide", effect: { filter_by: "brand:=acme", documents: ["p1"] } });
   await rule({ type: "pin", effect: { documents: ["p0", "p2"] } });
   const body = await search({ q: "shirt", facets: ["brand"] });
@@ -136,7 +136,7 @@ test("hide removes from results, counts and facets, and wins over a pin", async 
   expect(body.facets).toEqual({ brand: { zeta: 7 } });
 });
 
-test("of rules that disagree about a document the one with the higher priority decides", async () => {
+test("when rules disagree about a document, the one with the higher priority wins", async () => {
   const all = ids(await search({ q: "shirt", per_page: 250 }));
   const fate = async (...rules: [type: string, priority: number][]): Promise<string> => {
     const made: number[] = [];
@@ -165,21 +165,21 @@ test("of rules that disagree about a document the one with the higher priority d
   expect(page.found).toBe(all.length);
 });
 
-test("bury puts documents last, also with a sort, but not a pinned one", async () => {
+test("bury puts documents last, also under a sort, but not a pinned one", async () => {
   await rule({ type: "bury", effect: { filter_by: "brand:=zeta" } });
   await rule({ type: "pin", effect: { documents: ["p1"] } });
   const body = await search({ q: "shirt", sort: "price:desc", per_page: 20 });
   expect(ids(body)).toEqual(["p1", "p9", "p6", "p3", "p0", "p11", "p10", "p8", "p7", "p5", "p4", "p2"]);
 });
 
-test("the higher priority pins first, then the lower id", async () => {
+test("rules pin in order of priority, then of lower id", async () => {
   await rule({ type: "pin", effect: { documents: ["p1"] } });
   await rule({ type: "pin", effect: { documents: ["p2"] }, priority: 5 });
   await rule({ type: "pin", effect: { documents: ["p4", "p2"] } });
   expect(ids(await search({ q: "shirt" })).slice(0, 3)).toEqual(["p2", "p1", "p4"]);
 });
 
-test("a boost never lifts a partial match over a full one", async () => {
+test("a boost never lifts a partial match above a full one", async () => {
   await server.createIndex("lines", { fields: [{ name: "t", type: "string" }] }, [
     { id: "full", t: "red lamp" },
     { id: "part", t: "red red red" },
@@ -191,7 +191,7 @@ test("a boost never lifts a partial match over a full one", async () => {
   expect(ids(reply.json)).toEqual(["full", "part"]);
 });
 
-test("a rule whose filter no longer fits is skipped and reported, not deleted", async () => {
+test("a rule whose filter no longer fits the schema is skipped and reported, not deleted", async () => {
   const id = await rule({ type: "hide", effect: { filter_by: "price:<5" } });
   expect((await search({ q: "shirt" })).found).toBe(7);
   const schema = { fields: [{ name: "price", drop: true }], default_sorting_field: null };

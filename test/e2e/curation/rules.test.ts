@@ -108,7 +108,7 @@ const list = async (index = "shop") =>
   (await server.get(`/v1/indexes/${index}/ranking-rules`)).json.data as unknown as { id: number }[];
 
 describe("ranking rules", () => {
-  test("are made with defaults, listed, read, changed and deleted", async () => {
+  test("can be created with defaults, listed, read, changed and deleted", async () => {
     const made = await make(PIN);
     expect(made).toEqual({
       id: made.id,
@@ -146,7 +146,7 @@ describe("ranking rules", () => {
     expect(next.id).toBeGreaterThan(boost.id);
   });
 
-  test("a PATCH merges effect and conditions and is checked as a whole", async () => {
+  test("merge a PATCH into effect and conditions, and check the result as a whole", async () => {
     const { id } = await make({ ...BOOST, conditions: { query_contains: ["mouse"] } });
     const patch = (body: object): Promise<Reply> => server.patch(`${RULES}/${id}`, body);
     expect((await patch({ effect: { weight: 7 } })).json.data).toMatchObject({
@@ -180,12 +180,12 @@ describe("refusals of ranking rules", () => {
     expect(await list()).toEqual(before);
   });
 
-  test("a filter's fault has its position", async () => {
+  test("a filter error reports its position", async () => {
     const reply = await server.post(RULES, { type: "bury", effect: { filter_by: "year:>1 && nope:=1" } });
     expect(reply.json.details?.position).toBe(11);
   });
 
-  test("a rule whose field was dropped stays, and can be switched off but not repeated", async () => {
+  test("a rule whose field was dropped stays; it can be switched off but not created again", async () => {
     await server.createIndex("dropping", SCHEMA, PRODUCTS);
     const body = { type: "hide", effect: { filter_by: "year:>2021" } };
     const { id } = await make(body, "dropping");
@@ -200,7 +200,7 @@ describe("refusals of ranking rules", () => {
     expectStatus(await server.delete("/v1/indexes/dropping"), 200);
   });
 
-  test("what does not exist is 404", async () => {
+  test("an unknown rule is 404", async () => {
     const { id } = await make(PIN);
     for (const path of [
       `/v1/indexes/other/ranking-rules/${id}`,
@@ -217,8 +217,8 @@ describe("refusals of ranking rules", () => {
   });
 });
 
-describe("owners of ranking rules", () => {
-  test("need the scope rules on an index that the key covers, and belong to one tenant", async () => {
+describe("stored ranking rules", () => {
+  test("need the scope rules and an index that the key covers, and belong to one tenant", async () => {
     const key = async (scopes: string[], indexes = ["*"]) =>
       (await server.post("/v1/keys", { name: "test", scopes, indexes })).json.data.key;
     const rules = await key(["rules"], ["shop"]);
@@ -233,7 +233,7 @@ describe("owners of ranking rules", () => {
     expect((await server.post(RULES, PIN, { key: foreign })).json.code).toBe("SK-IX-404");
   });
 
-  test("survive a kill and go with their index", async () => {
+  test("survive a kill and end with their index", async () => {
     await server.createIndex("brief", SCHEMA);
     await make(PIN, "brief");
     const kept = await list();

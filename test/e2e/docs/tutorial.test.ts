@@ -40,7 +40,7 @@ describe.skipIf(process.platform === "win32")("docs/tutorial.md", () => {
       expect(found, example.commands).toBeNull();
     });
 
-  test("the web server of step 6 serves the page and the key of step 5", async () => {
+  test("step 6's web server serves the page and step 5's key", async () => {
     shop = spawn(process.execPath, ["docs/examples/shop/serve.mjs", "0"], {
       cwd: folder,
       stdio: ["ignore", "pipe", "inherit"],

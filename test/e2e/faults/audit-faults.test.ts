@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe("a kill", () => {
-  test.each(POINTS)("at %s loses no line of an answered change", async (point) => {
+  test.each(POINTS)("at %s loses no line about an answered change", async (point) => {
     const server = world.server!;
     const before = await ids(server);
     world.arm(point, "kill");
@@ -67,9 +67,9 @@ describe("a kill", () => {
   });
 });
 
-describe("a disk that takes nothing", () => {
+describe("a full disk", () => {
   test.each(POINTS)(
-    "at %s: the change is answered, its line counted and in the server's log",
+    "at %s: the change is answered, its lost line is counted and goes to the server's log",
     async (point) => {
       const server = world.server!;
       const [before, dropped] = [await ids(server), await droppedOf(server)];

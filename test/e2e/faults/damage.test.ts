@@ -82,8 +82,8 @@ async function slotCode(name: string): Promise<unknown> {
 const statusOf = async (name: string): Promise<unknown> =>
   (await server.get(`/v1/indexes/${name}`)).json.data.status;
 
-describe("an index of a damaged data directory", () => {
-  test("a manifest: the index answers 503 and says why, all else serves, repair brings it back", async () => {
+describe("a damaged index", () => {
+  test("manifest: the index answers 503 and says why, all else works, and repair restores it", async () => {
     await server.stop();
     expect(await damage("shards/1", manifestKey(UID))).toBe(true);
     const check = skein("check");
@@ -120,7 +120,7 @@ describe("an index of a damaged data directory", () => {
     await expectHealthy(40);
   });
 
-  test("a segment of an index that nobody asks for: found soon after the start, all else serves", async () => {
+  test("segment nobody reads: found soon after the start, and all else works", async () => {
     await server.stop();
     const piece = await firstPiece();
     await server.launch();
@@ -140,8 +140,8 @@ describe("an index of a damaged data directory", () => {
   });
 });
 
-describe("documents of a damaged data directory", () => {
-  test("a document: only what needs it is refused; repair drops it and lists it", async () => {
+describe("a damaged data directory", () => {
+  test("document: only reads that need it are refused; repair drops and lists it", async () => {
     await server.stop();
     const shard = await damageDocument(5);
     await server.launch();
@@ -163,7 +163,7 @@ describe("documents of a damaged data directory", () => {
     await expectHealthy(40);
   });
 
-  test("what was deleted or replaced does not come back with the repair", async () => {
+  test("repair does not bring back deleted or replaced documents", async () => {
     const old = documents.slice(10, 20).map(({ id }) => ({ id, title: "thing replaced" }));
     expectStatus(await server.post("/v1/indexes/hurt/documents/batch", { documents: old }), 200);
     for (let i = 20; i < 25; i++) expectStatus(await server.delete(`/v1/indexes/hurt/documents/d${i}`), 200);
@@ -181,8 +181,8 @@ describe("documents of a damaged data directory", () => {
   });
 });
 
-describe("databases of a damaged data directory", () => {
-  test("a shard's database: the server does not start and says what to do; repair mends it", async () => {
+describe("a damaged database", () => {
+  test("of a shard: the server does not start and says what to do; repair fixes it", async () => {
     await server.stop();
     const folder = join(server.dataDir, "shards/0");
     const list = readdirSync(folder).find((name) => name.startsWith("MANIFEST"))!;
@@ -200,7 +200,7 @@ describe("databases of a damaged data directory", () => {
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
   });
 
-  test("that of the query logs: searches go on, reports are refused; check names it, and without it a new log begins", async () => {
+  test("of the query logs: searches work, reports are refused; check names it; moved away, a new log begins", async () => {
     const report = () => server.get("/v1/indexes/well/analytics/queries");
     expectStatus(await server.query("well", { q: "before" }), 200);
     expectStatus(await report(), 200);
@@ -223,7 +223,7 @@ describe("databases of a damaged data directory", () => {
     expect((await report()).json.data).toMatchObject([{ query: "after", count: 1 }]);
   });
 
-  test("no command works beside a server, and it says which one", () => {
+  test("commands refuse to run beside a server, and name it", () => {
     for (const command of ["check", "repair", "serve"]) {
       const refused = skein(command);
       expect(refused.status).toBe(2);
@@ -234,8 +234,8 @@ describe("databases of a damaged data directory", () => {
   });
 });
 
-describe("the catalog of a damaged data directory", () => {
-  test("records of the catalog: an index is unknown but not gone, a tenant's stops the start", async () => {
+describe("a damaged catalog", () => {
+  test("record: an index becomes unavailable, not unknown; a tenant's record stops the start", async () => {
     await server.stop();
     expect(await damage("catalog", Buffer.from("index/1"))).toBe(true);
     const check = skein("check");
@@ -257,7 +257,7 @@ describe("the catalog of a damaged data directory", () => {
     await expectHealthy(35);
   });
 
-  test("a catalog of another version is refused, not taken for damaged", async () => {
+  test("of another version is refused, not treated as damaged", async () => {
     await server.stop();
     const key = Buffer.from("meta");
     const db = new ClassicLevel<Uint8Array, Uint8Array>(join(server.dataDir, "catalog"), OPTIONS);
@@ -278,7 +278,7 @@ describe("the catalog of a damaged data directory", () => {
     await expectHealthy(35);
   });
 
-  test("databases that are gone are not made anew", async () => {
+  test("missing databases are not created again", async () => {
     await server.stop();
     const start = (): string => {
       const { status, errors } = skein("serve", "--port", "0", "--admin-key", ADMIN_KEY);

@@ -66,7 +66,7 @@ afterEach(async () => {
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 describe("a full disk", () => {
-  test("on the disk: reads go on, writes resume, no acknowledged document is lost", async (context) => {
+  test("at no free space: reads go on, writes resume, and no acknowledged document is lost", async (context) => {
     const disk = smallDisk("small", 120);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
     mounted.push(disk);
@@ -124,7 +124,7 @@ describe("a full disk", () => {
     }
   });
 
-  test("above the reserve: refused before anything is touched", async (context) => {
+  test("below the reserve: writes are refused before anything is touched", async (context) => {
     const disk = smallDisk("reserve", 160);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
     mounted.push(disk);
@@ -148,7 +148,7 @@ describe("a full disk", () => {
 });
 
 describe("deletions on a full disk", () => {
-  test("after a refused deletion: deletions are taken again with a few MiB of room", async (context) => {
+  test("after a refused deletion: deletions are accepted again once a few MiB are free", async (context) => {
     const disk = smallDisk("nearly", 32);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
     mounted.push(disk);
@@ -209,7 +209,7 @@ describe("deletions on a full disk", () => {
 });
 
 describe("a memory limit", () => {
-  test("in memory: writes are refused, reads go on", async () => {
+  test("once reached: writes are refused, reads go on", async () => {
     server = await TestServer.start();
     await server.createIndex("things", SCHEMA, documents(0).slice(0, 5));
     await server.stop();

@@ -61,7 +61,7 @@ describe.concurrent.each([
   ["kill", "the server", POINTS.filter((point) => !isOfShards(point)).filter(isKilled)],
   ["throw", "all", POINTS.filter(isThrown)],
   ["stop", "all", STOPPED],
-] as const)("%s, points of %s", (what, _where, points) => {
+] as const)("%s, points in %s", (what, _where, points) => {
   const world = new World();
 
   beforeAll(async () => {
@@ -96,7 +96,7 @@ describe.concurrent.each([
     }
   });
 
-  test.sequential("catalog and shards agree, no backup is half there, and a restart shows the same", async () => {
+  test.sequential("catalog and shards agree, no backup is half written, and a restart changes nothing", async () => {
     const server = world.server!;
     const before = await world.view();
     await eventually(

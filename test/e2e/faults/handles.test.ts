@@ -36,7 +36,7 @@ function documents(batch: number) {
   }));
 }
 
-test("no file handles: reads go on, writes resume, no acknowledged document is lost", async (context) => {
+test("without free file handles: reads go on, writes resume, and no acknowledged document is lost", async (context) => {
   server = await TestServer.start();
   await server.createIndex("things", SCHEMA);
   if (!limitHandles(server.pid, HANDLES)) return context.skip("cannot change the limits of a process here");

@@ -36,7 +36,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
   afterEach(() => world.close());
 
   /** The next start may also add shards. */
-  test.each(cuts)("a creation cut short at %s, and a start with %i more shards", async (point, more) => {
+  test.each(cuts)("a creation cut short at %s, then a start with %i more shards", async (point, more) => {
     let server = world.server!;
     world.arm(point, "kill");
     const body = { name: "unanswered", schema: SCHEMA };
@@ -61,7 +61,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
     expect(code).toBe(0);
   });
 
-  test("an index that a shard has lost is damage, not a new index", async () => {
+  test("an index missing from a shard is damage, not a new index", async () => {
     const server = world.server!;
     expect(await server.stop()).toBe(0);
     const store = await LevelStore.open(join(world.dataDir, "shards", "0"));

@@ -60,7 +60,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
       ({ msg, asked }) => String(msg).includes("refusing it") && String(asked).includes(word),
     );
 
-  test.each(POISONS)("%s is refused after the second time", async (word) => {
+  test.each(POISONS)("%s is refused after two failures", async (word) => {
     for (let time = 0; time < 2; time++) {
       const asked = server.query("things", { q: word });
       expect((await server.get("/health/live")).status).toBe(200);
@@ -86,7 +86,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
     await answers();
   });
 
-  test("what was beside it is cleared", async () => {
+  test("queries that ran beside it are cleared", async () => {
     const bystanders = ["thing number7", "number8 thing", "number9"];
     for (let time = 0; time < 3; time++) {
       await Promise.all(
@@ -103,7 +103,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
     );
   });
 
-  test("what is refused of one index is asked of another", async () => {
+  test("a query refused for one index is still run on another", async () => {
     const reply = await server.query("others", { q: "poisontrap number3" });
     expect(reply.status).toBe(503);
     expect(reply.json.error).not.toContain("is refused");

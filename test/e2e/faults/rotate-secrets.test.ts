@@ -132,7 +132,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
   });
 });
 
-test("changes the key, again and again; the old one opens nothing any more", async () => {
+test("the key can be changed repeatedly, and old keys open nothing", async () => {
   asBefore();
   for (let i = 0; i < 2; i++) {
     const { code, text } = await rotate();
@@ -150,7 +150,7 @@ test("changes the key, again and again; the old one opens nothing any more", asy
   expect(await server.stop()).toBe(0);
 });
 
-test("names what the old key does not open, and leaves it", async () => {
+test("a rotation names secrets that the old key cannot open, and leaves them", async () => {
   asBefore();
   rmSync(keyFile);
   const none = await rotate();
@@ -163,7 +163,7 @@ test("names what the old key does not open, and leaves it", async () => {
   expect(text).toContain('The old key does not open the embedder.api_key of the index "shop" of tenant 1;');
 });
 
-test("is refused while a server runs, and for a directory that is none of Skein", async () => {
+test("a rotation is refused while a server runs, and outside a Skein data directory", async () => {
   asBefore();
   const server = await world.start();
   expect(await rotate()).toEqual({

@@ -22,7 +22,7 @@ function documents(from: number, count: number) {
   }));
 }
 
-describe("a shard that dies", () => {
+describe("a dying shard", () => {
   const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
   let server: TestServer;
 
@@ -79,7 +79,7 @@ describe("a shard that dies", () => {
     await meanwhile(new Array(8).fill(client), () => work(statuses));
   }
 
-  test("comes back by itself with everything it had", async () => {
+  test("comes back on its own with all its data", async () => {
     const before = (await server.query("things", { q: "thing", facets: ["n"], per_page: 50 })).json.data;
     for (let shard = 0; shard < SHARDS; shard++) {
       await kill(shard);
@@ -95,7 +95,7 @@ describe("a shard that dies", () => {
       expect(metrics).toMatch(new RegExp(`^skein_shard_restarts_total\\{shard="${shard}"\\} [1-9]`, "m"));
   });
 
-  test("fails only what is inside, with 503 and Retry-After", async () => {
+  test("fails only requests in progress, with 503 and Retry-After", async () => {
     await asking(everything, async (statuses) => {
       await eventually(async () => statuses.has(200), "somebody has an answer");
       for (let i = 0; i < 4; i++) {
@@ -108,7 +108,7 @@ describe("a shard that dies", () => {
     });
   });
 
-  test("goes on answering what many asked when it died", async () => {
+  test("does not make a query that many clients sent at the time look poisonous", async () => {
     const popular = { q: "thing", filter_by: "n:>=0" };
     await asking(
       () => popular,
@@ -121,7 +121,7 @@ describe("a shard that dies", () => {
     expectStatus(await server.query("things", { ...popular, facets: ["n"] }), 200);
   });
 
-  test("loses no acknowledged write and takes new ones", async () => {
+  test("loses no acknowledged write and accepts new ones", async () => {
     const acknowledged = new Set<string>();
     let next = 1000;
     const writer = async () => {

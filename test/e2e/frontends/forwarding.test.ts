@@ -58,8 +58,8 @@ async function fill(server: TestServer): Promise<void> {
   }
 }
 
-describe.each(SERVERS)("clients that vanish or are slow over %s", (_http, server) => {
-  test("clients that vanish in the middle of uploads leave nothing inside", async () => {
+describe.each(SERVERS)("vanishing and slow clients over %s", (_http, server) => {
+  test("clients that vanish during an upload leave nothing behind", async () => {
     for (let round = 0; round < 6; round++) {
       const open = await Promise.all([0, 1, 2, 3].map(() => connection(server)));
       for (const [i, { socket }] of open.entries()) {
@@ -76,7 +76,7 @@ describe.each(SERVERS)("clients that vanish or are slow over %s", (_http, server
     expect([whole.status, whole.json.data.errors[0]!.code]).toEqual([200, "SK-DOC-413"]);
   });
 
-  test("clients that vanish in the middle of a reply leave nothing inside", async () => {
+  test("clients that vanish during a reply leave nothing behind", async () => {
     for (let round = 0; round < 10; round++) {
       const open = await Promise.all([0, 1, 2, 3].map(() => connection(server)));
       for (const { socket } of open) {
@@ -91,7 +91,7 @@ describe.each(SERVERS)("clients that vanish or are slow over %s", (_http, server
     expect(text.trimEnd().split("\n")).toHaveLength(2_000);
   });
 
-  test("a reply that waits for its client is counted, holds up nobody, and comes whole", async () => {
+  test("a reply waiting for its client is counted, delays nobody, and arrives whole", async () => {
     const slow = await Promise.all([0, 1, 2, 3].map(() => connection(server)));
     for (const { socket } of slow) {
       socket.pause();
@@ -120,7 +120,7 @@ describe.each(SERVERS)("clients that vanish or are slow over %s", (_http, server
 });
 
 describe.each(SERVERS)("many requests over %s", (_http, server) => {
-  test("thousands of small requests at once get their own answers", async () => {
+  test("thousands of small concurrent requests each get their own answer", async () => {
     const ids = Array.from({ length: 3_000 }, (_, i) => `q${i}`);
     const replies = await Promise.all(
       ids.map((id) => server.raw("POST", BATCH, { body: { documents: [{ id, name: id }] } })),
@@ -131,7 +131,7 @@ describe.each(SERVERS)("many requests over %s", (_http, server) => {
     await server.holds(0);
   });
 
-  test("on one connection searches and forwarded requests are answered in turn", async () => {
+  test("searches and forwarded requests on one connection are answered in turn", async () => {
     const { socket, text } = await connection(server);
     expect(text).toBe("");
     let came = "";
@@ -155,7 +155,7 @@ describe.each(SERVERS)("many requests over %s", (_http, server) => {
     socket.destroy();
   });
 
-  test("requests that do not wait for replies are answered in order, or the connection is closed", async () => {
+  test("pipelined requests are answered in order, or the connection is closed", async () => {
     for (let round = 0; round < 20; round++) {
       const asked = await connection(server);
       const closed = once(asked.socket, "close");
@@ -175,8 +175,8 @@ describe.each(SERVERS)("many requests over %s", (_http, server) => {
   });
 });
 
-describe.each(SERVERS)("what the owner says and knows over %s", (_http, server) => {
-  test("what is no request, no path, no method or too large is told so through each front-end", async () => {
+describe.each(SERVERS)("the owner over %s", (_http, server) => {
+  test("refuses malformed requests, unknown paths, wrong methods and large bodies through each front-end", async () => {
     for (let i = 0; i < 10; i++) {
       const odd = await connection(server);
       odd.socket.write("NO REQUEST\r\n\r\n");
@@ -202,7 +202,7 @@ describe.each(SERVERS)("what the owner says and knows over %s", (_http, server) 
     await server.holds(0);
   });
 
-  test("the owner knows the key and the address of a client", async () => {
+  test("knows a client's key and address", async () => {
     const made = await server.post("/v1/keys", { name: "writer", scopes: ["documents"], indexes: ["shop"] });
     expectStatus(made, 201);
     const { key } = made.json.data;

@@ -37,7 +37,7 @@ describe("several front-ends", () => {
     return (await Promise.all(sent)).map(({ status }) => status);
   }
 
-  test("a plan's searches are as many as it has, through whichever front-end they come", async () => {
+  test("share a plan's search limit, whichever front-end a search reaches", async () => {
     const tenant = await server.post("/v1/tenants", { name: "acme", plan: "small" });
     expectStatus(tenant, 201);
     const headers = { "x-skein-tenant": "acme" };
@@ -55,7 +55,7 @@ describe("several front-ends", () => {
     expect(usage.json.data).toMatchObject({ tenants: [{ searches: { used: 50 } }] });
   });
 
-  test("a rate is that of all front-ends", async () => {
+  test("share one rate limit", async () => {
     const made = await server.post("/v1/keys", {
       name: "slow",
       scopes: ["search"],
@@ -70,7 +70,7 @@ describe("several front-ends", () => {
     expect(answered).toBeLessThanOrEqual(1 + Math.ceil(seconds));
   });
 
-  test("metrics add up what each of them has counted", async () => {
+  test("add up what each of them has counted in the metrics", async () => {
     const counted = async (): Promise<number> => {
       await new Promise((resolve) => setTimeout(resolve, SCRAPE_SHARED_MS));
       const scraped = readPrometheusText((await server.get("/metrics")).text);
@@ -81,7 +81,7 @@ describe("several front-ends", () => {
     expect(await counted()).toBe(before + 30);
   });
 
-  test("a report has the searches of all front-ends, and each click finds its search", async () => {
+  test("put all their searches into one report, and each click finds its search", async () => {
     await server.createIndex("clicked", SCHEMA, [{ id: "1", name: "lamp" }]);
     for (const [i, client] of clients.entries()) {
       const body = { q: "lamp", user_id: `user ${i}` };

@@ -16,7 +16,7 @@ const QUERY = "/v1/indexes/shop/query";
 const ORIGIN = "https://shop.example";
 const SCHEMA = { fields: [{ name: "name", type: "string" }] };
 
-describe.each(SHARING)("over %s", (http) => {
+describe.each(SHARING)("a reload over %s", (http) => {
   const folder = mkdtempSync(join(tmpdir(), "skein-reload-"));
   const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   const ca = [FIRST_PAIR.certificate, SECOND_PAIR.certificate];
@@ -69,7 +69,7 @@ describe.each(SHARING)("over %s", (http) => {
     return new Set((await everywhere(path)).map(({ answer }) => answer.slice(9, 12)));
   }
 
-  test("origins and closed routes, for searches and for what the owner answers", async () => {
+  test("changes origins and closed routes, for searches and for the owner's routes", async () => {
     const isAllowed = async (): Promise<Set<boolean>> =>
       new Set((await everywhere()).map(({ answer }) => answer.includes(`allow-origin: ${ORIGIN}`)));
     expect(await isAllowed()).toEqual(new Set([false]));
@@ -84,7 +84,7 @@ describe.each(SHARING)("over %s", (http) => {
     }
   });
 
-  test("the certificate", async () => {
+  test("changes the certificate", async () => {
     for (const pair of [SECOND_PAIR, FIRST_PAIR, SECOND_PAIR]) {
       write(pair);
       await server.reload(undefined, /^the certificate/);

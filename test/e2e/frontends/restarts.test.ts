@@ -25,7 +25,7 @@ async function answeredLocally(server: TestServer): Promise<number> {
 }
 
 describe.each([1, 2])("with %i shards", (shards) => {
-  test("a front-end that hangs in a read is replaced, and the shards answer what it could not", async () => {
+  test("a front-end that hangs in a read is replaced, and the shards answer that read", async () => {
     const hang = join(import.meta.dirname, "front-end-hang.mjs");
     const server = await TestServer.start({
       shards,
@@ -74,7 +74,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
     }
   });
 
-  test("a shard's thread that ends is back for all front-ends, with all that was answered", async () => {
+  test("a shard thread that ends comes back for all front-ends, with every acknowledged write", async () => {
     const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const server = await TestServer.start({

@@ -46,7 +46,7 @@ async function expectGoodEnd(server: TestServer, stopping: Promise<number | null
 }
 
 describe.each(SHARING)("over %s", (http) => {
-  test("a stop waits for requests that are arriving", async () => {
+  test("a stop waits for requests that are still arriving", async () => {
     const server = await TestServer.start({ shards: 2, frontEnds: FRONT_ENDS, http });
     try {
       await server.createIndex("shop", SCHEMA, [{ id: "1", name: "lamp" }]);
@@ -79,7 +79,7 @@ describe.each(SHARING)("over %s", (http) => {
   test.each([
     ["an export", 1, get(`${DOCUMENTS}/export`)],
     ["found documents", 2, requestHead("POST", QUERY, PAGE.length) + PAGE],
-  ])("a stop waits for a client that takes %s slowly", async (_what, copies, request) => {
+  ])("a stop waits for a client that reads %s slowly", async (_what, copies, request) => {
     const server = await TestServer.start({ shards: 2, frontEnds: FRONT_ENDS, http });
     try {
       const text = "x".repeat(1_000_000);
@@ -114,7 +114,7 @@ describe.each(SHARING)("over %s", (http) => {
     }
   });
 
-  test("a kill under load loses nothing that was answered, and the next start serves", async () => {
+  test("a kill under load loses nothing acknowledged, and the next start serves", async () => {
     const server = await TestServer.start({ shards: 2, frontEnds: FRONT_ENDS, http });
     try {
       await server.createIndex("shop", SCHEMA);

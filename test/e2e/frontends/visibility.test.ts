@@ -54,7 +54,7 @@ describe.each(
     await server.close();
   });
 
-  test("reads and writes of many clients are those of one register", async () => {
+  test("many clients read and write as if to a single register", async () => {
     await server.createIndex(
       "register",
       SCHEMA,
@@ -107,7 +107,7 @@ describe.each(
     expect(reads.length).toBeGreaterThan(writes.length / 4);
   });
 
-  test("what was written is in the next answer of every front-end, and what was deleted is not", async () => {
+  test("the next answer of every front-end has the written documents and lacks the deleted ones", async () => {
     await server.createIndex("shop", SCHEMA, [{ id: "0", name: "lamp", value: 0 }]);
     const found = async (): Promise<number[]> => {
       const replies = await Promise.all(
@@ -126,7 +126,7 @@ describe.each(
     }
   });
 
-  test("changes of rules, synonyms, settings, names and keys are in force everywhere when they are answered", async () => {
+  test("an answered change of rules, synonyms, settings, names or keys is in force everywhere", async () => {
     await server.createIndex("old", SCHEMA, [{ id: "1", name: "lamp", value: 1 }]);
     await server.createIndex("new", SCHEMA, [
       { id: "2", name: "lamp", value: 2 },

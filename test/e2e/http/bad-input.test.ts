@@ -121,7 +121,7 @@ describe.each(SERVERS)("bodies, parameters and filters over %s", (_http, server)
 });
 
 describe.each(SERVERS)("odd strings and numbers over %s", (_http, server) => {
-  test("unpaired surrogates in JSON escapes fail their documents", async () => {
+  test("documents with unpaired surrogates in JSON escapes fail", async () => {
     for (const q of ["\\ud800", "\\udc00x", "a\\ud83d b", "\\ud83d\\ud83d\\ude00"]) {
       const reply = await server.raw("POST", "/v1/indexes/things/query", { body: `{"q":"${q}"}` });
       expect(reply.status, reply.text).toBeLessThan(500);
@@ -133,7 +133,7 @@ describe.each(SERVERS)("odd strings and numbers over %s", (_http, server) => {
     }
   });
 
-  test("__proto__, constructor and other names of JavaScript's own are names like any others", async () => {
+  test("__proto__, constructor and other JavaScript names are names like any other", async () => {
     const evil =
       '{"id":"p","title":"thing","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     const batch = await server.raw("POST", "/v1/indexes/things/documents/batch", {
@@ -164,7 +164,7 @@ describe.each(SERVERS)("odd strings and numbers over %s", (_http, server) => {
     await server.raw("DELETE", "/v1/indexes/things/documents/p");
   });
 
-  test("numbers beyond every range fail no batch and no server", async () => {
+  test("out-of-range numbers crash neither the batch nor the server", async () => {
     const numbers = [
       "1e999",
       "-1e999",
@@ -195,8 +195,8 @@ describe.each(SERVERS)("odd strings and numbers over %s", (_http, server) => {
   });
 });
 
-describe.each(SERVERS)("too much over %s", (_http, server) => {
-  test("strings of a mebibyte are refused where they do not fit", async () => {
+describe.each(SERVERS)("excessive input over %s", (_http, server) => {
+  test("mebibyte strings are refused where they do not fit", async () => {
     const long = "x".repeat(1024 * 1024);
     expectRefused(
       await server.raw("POST", "/v1/indexes/things/query", { body: JSON.stringify({ q: long }) }),
@@ -242,7 +242,7 @@ describe.each(SERVERS)("too much over %s", (_http, server) => {
     expectRefused(await server.query("things", { q: "*", filter_by: parentheses }), 400);
   });
 
-  test("ten thousand bad changes of one document are refused in one pass", async () => {
+  test("ten thousand bad changes to one document are refused in one pass", async () => {
     const documents = Array.from({ length: 10_000 }, (_, i) => ({ id: "1", stock: `no number ${i}` }));
     const before = server.cpuSeconds();
     const reply = await server.post("/v1/indexes/things/documents/batch", { action: "update", documents });
@@ -256,7 +256,7 @@ describe.each(SERVERS)("too much over %s", (_http, server) => {
     expect(await statusOf(server, head)).toBe(400);
   });
 
-  test("bodies that are too large and documents that are too many are refused", async () => {
+  test("bodies that are too large and batches with too many documents are refused", async () => {
     const many = JSON.stringify({ documents: Array.from({ length: 10_001 }, (_, i) => ({ id: `m${i}` })) });
     expectRefused(await server.raw("POST", "/v1/indexes/things/documents/batch", { body: many }), 413);
     const declared = await server.raw("POST", "/v1/indexes/things/query", {
@@ -272,7 +272,7 @@ describe.each(SERVERS)("too much over %s", (_http, server) => {
   });
 });
 
-describe.each(SERVERS)("requests for what is not there over %s", (_http, server) => {
+describe.each(SERVERS)("requests for missing things over %s", (_http, server) => {
   test.each(REFUSED_REQUESTS)("%s", async (_what, status, method, path, options) => {
     expectRefused(await server.call(method, path, options), status);
   });
@@ -292,7 +292,7 @@ describe.each(SERVERS)("requests for what is not there over %s", (_http, server)
 });
 
 describe.each(SERVERS)("connections over %s", (_http, server) => {
-  test("connections that end in the middle leave nothing behind", async () => {
+  test("connections that end midway leave nothing behind", async () => {
     for (let i = 0; i < 100; i++) {
       const socket = await server.socket();
       socket.on("error", () => undefined);
@@ -312,7 +312,7 @@ describe.each(SERVERS)("connections over %s", (_http, server) => {
     expect((await server.get("/v1/indexes/things/documents/cut")).status).toBe(404);
   });
 
-  test("clients that leave before the answer hold nobody up", async () => {
+  test("clients that leave before the answer delay nobody", async () => {
     const body = JSON.stringify({ q: "thing", facets: ["brand"] });
     for (let i = 0; i < 100; i++) {
       const socket = await server.socket();
@@ -338,7 +338,7 @@ describe.each(SERVERS)("connections over %s", (_http, server) => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("bytes that are not HTTP hold nobody up", async () => {
+  test("bytes that are not HTTP delay nobody", async () => {
     for (const line of [
       "\x16\x03\x01\x02\x00\x01\x00",
       "GET\r\n\r\n",
@@ -355,7 +355,7 @@ describe.each(SERVERS)("connections over %s", (_http, server) => {
     expect((await server.get("/health/live")).status).toBe(200);
   });
 
-  test("memory comes back", async () => {
+  test("memory returns to its former size", async () => {
     const large = JSON.stringify({ q: "x".repeat(500_000) });
     const round = async (): Promise<number> => {
       for (let i = 0; i < effort(4, 10); i++) {

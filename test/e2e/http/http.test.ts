@@ -30,7 +30,7 @@ const SERVERS = serverOverEachHttp(
 );
 
 describe.each(SERVERS)("methods and headers over %s", (_http, server) => {
-  test("HEAD is GET without a body, OPTIONS names the methods, others get 405", async () => {
+  test("HEAD is GET without a body, OPTIONS lists the methods, others get 405", async () => {
     const get = await server.get("/v1/indexes");
     const head = await server.raw("HEAD", "/health/live");
     expect([head.status, head.text, head.headers["content-type"]]).toEqual([
@@ -50,7 +50,7 @@ describe.each(SERVERS)("methods and headers over %s", (_http, server) => {
     expect((await server.get("/v1/indexes")).status).toBe(200);
   });
 
-  test("a request id is made, or taken over and logged", async () => {
+  test("a request id is generated, or accepted and logged", async () => {
     expect((await server.get("/health/live")).headers["x-request-id"]).toMatch(/^[\w-]+$/);
     const headers = { "x-request-id": "from-the-client.1" };
     expect((await server.get("/v1/indexes", { headers })).headers["x-request-id"]).toBe("from-the-client.1");
@@ -62,7 +62,7 @@ describe.each(SERVERS)("methods and headers over %s", (_http, server) => {
     expect(odd.headers["x-request-id"]).not.toBe("a b");
   });
 
-  test("browsers of the configured origin may call, others get no headers", async () => {
+  test("browsers from the configured origin may call; others get no CORS headers", async () => {
     const allowed = await server.raw("OPTIONS", "/v1/indexes", { key: null, headers: { origin: ORIGIN } });
     expect(allowed.headers["access-control-allow-origin"]).toBe(ORIGIN);
     expect(allowed.headers["access-control-allow-headers"]).toContain("authorization");
@@ -80,7 +80,7 @@ describe.each(SERVERS)("methods and headers over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("bodies over %s", (_http, server) => {
-  test("documents may come as gzip, and what is no gzip is refused", async () => {
+  test("documents may be sent as gzip, and invalid gzip is refused", async () => {
     const post = (path: string, body: Uint8Array, headers: Record<string, string>) =>
       server.raw("POST", `/v1/indexes/things/documents/${path}`, {
         body,
@@ -104,14 +104,14 @@ describe.each(SERVERS)("bodies over %s", (_http, server) => {
     });
   });
 
-  test("a body may say that it is not encoded, but not that it is gzip when it is none", async () => {
+  test("a body may be declared unencoded, but not declared gzip when it is not", async () => {
     const query = (encoding: string) =>
       server.post("/v1/indexes/things/query", { q: "*" }, { headers: { "content-encoding": encoding } });
     expect((await query("identity")).status).toBe(200);
     expect((await query("gzip")).status).toBe(415);
   });
 
-  test("a body that is too large is refused before it has arrived, and the connection goes on", async () => {
+  test("a body that is too large is refused before all of it arrives, and the connection stays usable", async () => {
     const body = Buffer.alloc(3 * 1024 * 1024, 0x20);
     const declared = await server.raw("POST", "/v1/indexes", { body });
     expect([declared.status, declared.json.code]).toEqual([413, "SK-SYS-413"]);
@@ -122,7 +122,7 @@ describe.each(SERVERS)("bodies over %s", (_http, server) => {
     expect((await server.get("/v1/indexes")).status).toBe(200);
   });
 
-  test("content types other than those of the route are refused", async () => {
+  test("content types that the route does not accept are refused", async () => {
     const query = (type: string) =>
       server.raw("POST", "/v1/indexes/things/query", {
         body: '{"q":"thing"}',
@@ -152,7 +152,7 @@ describe.each(SERVERS)("bodies over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("streams over %s", (_http, server) => {
-  test("an import of many megabytes comes through a stream", async () => {
+  test("an import of many megabytes is streamed", async () => {
     const line = (id: number): string => `{"id":"s${id}","title":"streamed","text":"${"x".repeat(1000)}"}\n`;
     const chunks = Array.from({ length: STREAMED / 100 }, (_, at) =>
       Buffer.from(Array.from({ length: 100 }, (_, i) => line(at * 100 + i)).join("")),
@@ -167,7 +167,7 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
     expect((await server.query("things", { q: "streamed" })).json.found).toBe(STREAMED);
   });
 
-  test("an export that is read slowly holds up nobody and is complete", async () => {
+  test("a slowly read export delays nobody and is complete", async () => {
     const exported = await new Promise<string>((resolve, reject) => {
       const options = { headers: { authorization: `Bearer ${ADMIN_KEY}` } };
       const request = httpRequest(
@@ -198,7 +198,7 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
     expect(ids.length).toBe((await server.get("/v1/indexes/things")).json.data.records_count);
   });
 
-  test("an export and an import that the client cuts leave the server well", async () => {
+  test("the server recovers from exports and imports that the client cuts off", async () => {
     for (let i = 0; i < 20; i++) {
       const socket = await server.socket();
       socket.on("error", () => undefined);
@@ -230,7 +230,7 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("start and stop over %s", (http, server) => {
-  test("a start on a port that is taken fails and says so", () => {
+  test("a start on a used port fails and says so", () => {
     const other = mkdtempSync(join(tmpdir(), "skein-http-"));
     onTestFinished(() => rmSync(other, { recursive: true }));
     const result = serve(["--port", String(server.port), "--data-dir", other], http);
@@ -248,7 +248,7 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
     );
   });
 
-  test("a wrong value stops the start", () => {
+  test("an invalid value stops the start", () => {
     const result = serve(["--port", "eighty"], http);
     expect([result.status, result.stderr]).toEqual([
       2,

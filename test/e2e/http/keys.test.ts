@@ -46,7 +46,7 @@ async function throttled(perSecond: number, ask: () => Promise<Reply>): Promise<
 }
 
 describe("a key", () => {
-  test("its value is shown once and never again", async () => {
+  test("shows its value once and never again", async () => {
     const { id, key } = await makeKey({ scopes: ["search"] });
     const one = await server.get(`/v1/keys/${id}`);
     const list = await server.get("/v1/keys");
@@ -54,7 +54,7 @@ describe("a key", () => {
     expect(key.startsWith(one.json.data.prefix as string)).toBe(true);
   });
 
-  test("its scopes and index patterns decide what it may", async () => {
+  test("allows what its scopes and index patterns allow", async () => {
     const { key } = await makeKey({ scopes: ["search"], indexes: ["shop_*"] });
     expect((await search("shop_de", key)).status).toBe(200);
     expect((await search("stock", key)).json.code).toBe("SK-SYS-403");
@@ -67,7 +67,7 @@ describe("a key", () => {
     expect((await server.get("/v1/keys", { key })).status).toBe(403);
   });
 
-  test("it sees and makes only the indexes it covers", async () => {
+  test("sees and creates only the indexes it covers", async () => {
     const { key } = await makeKey({ scopes: ["indexes"], indexes: ["shop_*"] });
     const list = (await server.get("/v1/indexes", { key })).json.data as unknown as { name: string }[];
     expect(list.map((index) => index.name)).toEqual(["shop_de", "shop_en"]);
@@ -76,7 +76,7 @@ describe("a key", () => {
     expectStatus(await server.delete("/v1/indexes/shop_it", { key }), 200);
   });
 
-  test("its change and its deletion work at once", async () => {
+  test("can be changed and deleted with immediate effect", async () => {
     const { id, key } = await makeKey({ scopes: ["search"] });
     expect((await search("stock", key)).status).toBe(200);
     expectStatus(await server.patch(`/v1/keys/${id}`, { indexes: ["shop_*"], name: "renamed" }), 200);
@@ -87,7 +87,7 @@ describe("a key", () => {
     expect((await server.get("/v1/keys/none")).json.code).toBe("SK-SYS-404");
   });
 
-  test("it is no key once it has expired", async () => {
+  test("stops working once it has expired", async () => {
     const { id, key } = await makeKey({ scopes: ["search"], expires_at: "2100-01-01T00:00:00Z" });
     expect((await search("stock", key)).status).toBe(200);
     let expires = 0;
@@ -104,8 +104,8 @@ describe("a key", () => {
   });
 });
 
-describe("a key for keys", () => {
-  test("gives only what it has", async () => {
+describe("a key that manages keys", () => {
+  test("grants only what it has", async () => {
     const { id: own, key } = await makeKey({ scopes: ["keys", "search"], indexes: ["shop_*"] });
     const post = (body: object) => server.post("/v1/keys", { name: "child", ...body }, { key });
     expect((await post({ scopes: ["search"], indexes: ["shop_de"] })).status).toBe(201);
@@ -116,7 +116,7 @@ describe("a key for keys", () => {
     expect((await server.delete(`/v1/keys/${stronger}`, { key })).status).toBe(403);
   });
 
-  test("loosens neither its own bounds nor those of its children", async () => {
+  test("widens neither its own bounds nor its children's", async () => {
     const bounds = { expires_at: "2127-01-01T00:00:00.000Z", rate_limit: 500 };
     const { id, key } = await makeKey({ scopes: ["keys", "search"], ...bounds });
     const child = { name: "child", scopes: ["search"], ...bounds };
@@ -146,14 +146,14 @@ describe("a key for keys", () => {
 });
 
 describe("rates and tenants", () => {
-  test("a rate limit answers 429 and when to come back", async () => {
+  test("a rate limit answers 429 and says when to retry", async () => {
     const { key } = await makeKey({ scopes: ["search"], rate_limit: 3 });
     const [refused] = await throttled(3, () => search("stock", key));
     expect(refused!.json.code).toBe("SK-SYS-429");
     expect(Number(refused!.headers["retry-after"])).toBeGreaterThanOrEqual(1);
   });
 
-  test("tenants do not see each other", async () => {
+  test("tenants cannot see each other", async () => {
     const made = await server.post("/v1/tenants", { name: "acme" });
     expectStatus(made, 201);
     const { key } = made.json.data.admin_key as { key: string };
@@ -175,7 +175,7 @@ describe("rates and tenants", () => {
     expect((await server.get("/v1/indexes", asTenant)).status).toBe(404);
   });
 
-  test("tenant names and plans are checked", async () => {
+  test("tenant names and plans are validated", async () => {
     expect((await server.post("/v1/tenants", { name: "default" })).json.code).toBe("SK-SYS-409");
     expect((await server.post("/v1/tenants", { name: "New" })).json.code).toBe("SK-SYS-400");
     expect((await server.post("/v1/tenants", { name: "new", plan: "huge" })).json.error).toMatch(
@@ -217,7 +217,7 @@ describe("plans", () => {
     expect((await search("mine", key)).status).toBe(200);
   });
 
-  test("throttle each address", async () => {
+  test("limit the rate of each address", async () => {
     const made = await server.post("/v1/tenants", { name: "slow", plan: "slow" });
     const { key } = made.json.data.admin_key as { key: string };
     await throttled(2, () => server.get("/v1/indexes", { key }));

@@ -49,7 +49,7 @@ function shopServer(): { blocked: BlockedShards; server: TestServer } {
 describe.concurrent("metrics", () => {
   const { blocked, server } = shopServer();
 
-  test.sequential("need no key and move with requests, queries and documents", async () => {
+  test.sequential("need no key and follow requests, queries and documents", async () => {
     const before = await scrape(server);
     await server.query("shop", { q: "shoe" });
     await server.query("shop", { q: "shoe" });
@@ -84,7 +84,7 @@ describe.concurrent("metrics", () => {
     expect(after.value("skein_http_requests_in_flight")).toBe(1);
   });
 
-  test.sequential("show the same sizes as the statistics of the index", async () => {
+  test.sequential("show the same sizes as the index's statistics", async () => {
     const stats = async () => (await server.get("/v1/indexes/shop/stats")).json.data;
     let data = await stats();
     let scraped = await scrape(server);
@@ -104,7 +104,7 @@ describe.concurrent("metrics", () => {
     expect(scraped.value("skein_disk_free_bytes")).toBeGreaterThan(0);
   });
 
-  test.sequential("do not wait for a shard that stands still, and say so", async () => {
+  test.sequential("do not wait for an unresponsive shard, and report it", async () => {
     await scrape(server);
     const scraped = await blocked.while(1, () => scrape(server));
     expect(scraped.value("skein_shard_up", { shard: 0 })).toBe(1);
@@ -118,7 +118,7 @@ describe.concurrent("metrics", () => {
   });
 });
 
-describe.concurrent("metrics of slow and many", () => {
+describe.concurrent("metrics of slow queries and many indexes", () => {
   const { blocked, server } = shopServer();
 
   test.sequential("a slow query is logged with its phases and counted", async () => {
@@ -153,7 +153,7 @@ describe.concurrent("metrics of slow and many", () => {
     expect((await scrape(server)).value("skein_slow_queries_total")).toBeGreaterThan(before);
   });
 
-  test.sequential("200 indexes make no more than the configured number of labels", async () => {
+  test.sequential("200 indexes create no more labels than configured", async () => {
     for (let i = 0; i < 200; i += 20) {
       await Promise.all(
         Array.from({ length: 20 }, (_, j) => server.createIndex(`many-${i + j}`, SCHEMA, documents(i + j))),
@@ -185,7 +185,7 @@ const KEYED = serverOverEachHttp({
 });
 
 describe.each(KEYED)("metrics over %s with a key", (_http, server) => {
-  test("are shown to nobody else, not even to the admin key", async () => {
+  test("are hidden from everyone else, even from the admin key", async () => {
     for (const key of [null, "wrong-key-0123456789", undefined]) {
       const reply = await server.get("/metrics", key === undefined ? {} : { key });
       expect([reply.status, reply.json.code]).toEqual([401, "SK-SYS-401"]);

@@ -38,7 +38,7 @@ async function fill(key: string, word: string): Promise<void> {
 }
 
 describe("two tenants", () => {
-  test("heavy queries of both at a time have the answers that each has alone", async () => {
+  test("that run heavy queries at the same time get the answers they get alone", async () => {
     const keys = [await makeTenant("north"), await makeTenant("south")];
     await Promise.all([fill(keys[0]!, "red"), fill(keys[1]!, "blue")]);
     const clauses = Array.from({ length: CLAUSES }, (_, i) =>
@@ -77,7 +77,7 @@ describe("two tenants", () => {
 });
 
 describe("a plan", () => {
-  test("says how many indexes there may be", async () => {
+  test("limits the number of indexes", async () => {
     const key = await makeTenant("small", "narrow");
     const create = (name: string) => server.post("/v1/indexes", { name, schema: SCHEMA }, { key });
     for (const name of ["one", "two"]) expectStatus(await create(name), 201);
@@ -87,7 +87,7 @@ describe("a plan", () => {
     expectStatus(await create("three"), 201);
   });
 
-  test("says how many imports may run at a time", async () => {
+  test("limits the number of concurrent imports", async () => {
     const key = await makeTenant("careful", "narrow");
     expectStatus(await server.post("/v1/indexes", { name: "goods", schema: SCHEMA }, { key }), 201);
     const path = "/v1/indexes/goods/documents/import";

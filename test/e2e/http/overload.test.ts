@@ -65,8 +65,8 @@ async function burst(server: TestServer, requests: number): Promise<Map<number, 
   return statuses;
 }
 
-describe.each(SERVERS)("more than the server takes over %s", (_http, server) => {
-  test("of ten times the capacity the surplus gets 503, memory does not grow, and the server recovers", async () => {
+describe.each(SERVERS)("overload over %s", (_http, server) => {
+  test("ten times the capacity: the surplus gets 503, memory does not grow, and the server recovers", async () => {
     const pid = server.pid;
     const seen = new Set<number>();
     await eventually(async () => {
@@ -89,8 +89,8 @@ describe.each(SERVERS)("more than the server takes over %s", (_http, server) => 
   });
 });
 
-describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
-  test("memory that uploads took comes back when their clients vanish", async () => {
+describe.each(PATIENT)("aborted uploads over %s", (_http, server) => {
+  test("memory used by uploads is freed when their clients vanish", async () => {
     const before = server.residentMiB();
     if (before === null) return; // only Linux reports resident memory
     const uploads = effort(5, 9);
@@ -109,8 +109,8 @@ describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
 });
 
 // These two run concurrently, because they wait for the server to close idle connections.
-describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, server) => {
-  test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
+describe.concurrent.each(SERVERS)("clients that do not read over %s", (_http, server) => {
+  test("unread replies are counted, cause refusals of other requests, and get their clients cut off", async () => {
     const text = "word ".repeat(100_000);
     const documents = Array.from({ length: 20 }, (_, i) => ({ id: `b${i}`, title: `${text}${i}` }));
     await server.createIndex("big", { fields: [{ name: "title", type: "string" }] }, documents);
@@ -163,8 +163,8 @@ describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, se
   });
 });
 
-describe.concurrent.each(SERVERS_OF_SILENT)("clients that do not give over %s", (_http, server) => {
-  test("silent and slow clients are cut off and hold nobody up", async () => {
+describe.concurrent.each(SERVERS_OF_SILENT)("clients that do not send over %s", (_http, server) => {
+  test("silent and slow clients are cut off and delay nobody", async () => {
     const sockets = await Promise.all(Array.from({ length: 3 * CAPACITY }, () => server.socket()));
     const closed = sockets.map((socket) => {
       socket.on("error", () => undefined);

@@ -30,7 +30,7 @@ async function codeOf({ method, path, key, type, body }: Ask): Promise<unknown> 
   return (await server.call(method, path, { key, headers, body: Buffer.from(body) })).json.code ?? "none";
 }
 
-describe("a request that is wrong in every way hears first of", () => {
+describe("a request that is wrong in every respect is told first about", () => {
   const worst = {
     method: "PUT",
     path: "/v1/indexes/gone/nothing",
@@ -68,7 +68,7 @@ describe("a request that is wrong in every way hears first of", () => {
   );
 });
 
-describe("a search of a multi-search hears first of", () => {
+describe("a search in a multi-search is told first about", () => {
   const slot = async (key: string, search: object): Promise<unknown> => {
     const reply = await server.post("/v1/multi-search", { searches: [search] }, { key });
     expectStatus(reply, 200);

@@ -17,10 +17,10 @@ function said(log: Record<string, unknown>[]): Record<string, unknown>[] {
   return log.filter(({ transport }) => transport !== undefined);
 }
 
-describe("a server that may choose", () => {
+describe("a server free to choose", () => {
   const server = sharedServer({ shards: 1 });
 
-  test("takes the best that loads here, and says once which and why none before it", async () => {
+  test("uses the best transport that loads here, and logs once which one and why the better ones failed", async () => {
     expect((await server.get("/v1/indexes")).status).toBe(200);
     const [transport] = TRANSPORTS;
     const before = ALL.slice(0, ALL.indexOf(transport!));

@@ -16,7 +16,7 @@ const STANDSTILL_MS = 16_000;
 const DOCUMENTS = [2_500, 4_500];
 
 test.each(TRANSPORTS.slice(0, 1))(
-  "over %s an import outlasts a shard that stands still for longer than a connection may idle",
+  "over %s an import survives a shard that stalls for longer than the idle timeout",
   async (http) => {
     const blocked = new BlockedShards();
     const server = await TestServer.start({
