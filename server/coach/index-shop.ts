@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { RankingRule, RuleDraft } from "../catalog/records/rule.js";
-import type { IndexView } from "../catalog/schema/index-view.js";
+import type { ResolvedSchema } from "../catalog/schema/resolved-schema.js";
 import { isTextType } from "../ground/field-types.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import { parsedDocument } from "../search/fetch.js";
@@ -40,7 +40,7 @@ export class IndexShop {
     const tried = rule === undefined ? [] : [triedRule(rule, record)];
     const index = queriedIndexes.of({ ...contents, rules: [...contents.rules, ...tried] });
     const facets = record.fields.filter(({ facet, type }) => facet && type.startsWith("string"));
-    const searched = searchedFields(index.view, contents.record);
+    const searched = searchedFields(index.schema, contents.record);
     if (searched !== null && searched.length === 0) return NOTHING_FOUND;
     const body = {
       q,
@@ -61,7 +61,7 @@ export class IndexShop {
  * The fields to search. Null means the fields in the settings. If the settings name none, each real query
  * names its own, so the coach searches all indexed text fields. Empty if the index has no such field.
  */
-function searchedFields({ searchable }: IndexView, { fields }: IndexRecord): string[] | null {
+function searchedFields({ searchable }: ResolvedSchema, { fields }: IndexRecord): string[] | null {
   if (searchable.length > 0) return null;
   const texts = fields.filter(({ type, index }) => isTextType(type) && index).map(({ name }) => name);
   return texts.filter((name) => !name.includes(",")); // query_by cannot contain a name with a comma

@@ -3,8 +3,8 @@
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";
-import { viewOf } from "../catalog/schema/index-view.js";
 import { RecentTokens } from "../catalog/schema/recent-tokens.js";
+import { resolvedSchemaOf } from "../catalog/schema/resolved-schema.js";
 import { type AnalyserOf, textAnalyser } from "../catalog/schema/text-analyser.js";
 import { AnswerCache } from "../fleet/reads/answer-cache.js";
 import type { Secrets } from "../ground/data-dir/secrets.js";
@@ -23,7 +23,7 @@ export function engineParts(engine: EngineModule, limits: Limits, recorder: Reco
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();
   const analyserOf: AnalyserOf = (record) =>
-    recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
+    recentTokens.remembering(textAnalyser(workbench, resolvedSchemaOf(record)));
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
   return { engine, workbench, analyserOf, answers };
 }

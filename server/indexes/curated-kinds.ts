@@ -5,7 +5,7 @@ import type { OwnedRecords } from "../catalog/kinds.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { type RuleTexts, readRule } from "../catalog/records/rule.js";
 import { readSynonyms, synonymsView } from "../catalog/records/synonym.js";
-import { viewOf } from "../catalog/schema/index-view.js";
+import { resolvedSchemaOf } from "../catalog/schema/resolved-schema.js";
 import type { AnalyserOf } from "../catalog/schema/text-analyser.js";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import type { Limits } from "../ground/limits.js";
@@ -63,7 +63,7 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
     read: readRule,
     /** Adds a `problem` if the rule's filter no longer fits the schema. Such a rule is skipped. */
     shown({ index: _index, ...shown }, record, { analyserOf, limits }) {
-      const filter = ruleFilter(shown.effect, viewOf(record), analyserOf(record), limits);
+      const filter = ruleFilter(shown.effect, resolvedSchemaOf(record), analyserOf(record), limits);
       return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
     },
   },
@@ -89,7 +89,7 @@ export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexR
   const analyser = analyserOf(record);
   return {
     checkFilter: (filterBy) => {
-      compileFilter(parseFilter(filterBy, limits), viewOf(record), analyser);
+      compileFilter(parseFilter(filterBy, limits), resolvedSchemaOf(record), analyser);
     },
     hasWord: (text) => analyser.terms(text).length > 0,
   };

@@ -1,12 +1,14 @@
 // The text to embed for a document: the values of some of its fields, one per line. Independent of models.
 
 import type { IndexRecord } from "../catalog/records/index-record.js";
-import { viewOf } from "../catalog/schema/index-view.js";
+import { resolvedSchemaOf } from "../catalog/schema/resolved-schema.js";
 import { isObject } from "../ground/input/json-value.js";
 
 /** Names of the fields that the index embeds. */
 export function embeddedFields(record: IndexRecord): readonly string[] {
-  return record.settings.embedder.fields ?? viewOf(record).searchable.map(({ field }) => field.name);
+  return (
+    record.settings.embedder.fields ?? resolvedSchemaOf(record).searchable.map(({ field }) => field.name)
+  );
 }
 
 /**

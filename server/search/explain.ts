@@ -13,7 +13,7 @@ import {
 } from "../../engine-wasm/assembly/layout.js";
 import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/programs/explain-result.js";
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import type { IndexView } from "../catalog/schema/index-view.js";
+import type { ResolvedSchema } from "../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
 import type { QueryWord } from "../question/words/query-text.js";
@@ -82,7 +82,7 @@ export async function explainHits<Hit extends { readonly winner: Winner }>(
   { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
   hits: readonly Hit[],
-  view: IndexView,
+  schema: ResolvedSchema,
 ): Promise<(Hit & { readonly explanation: Explanation | null })[]> {
   const causes = causesOf(program, shopRules);
   const shards = [...new Set(hits.map(({ winner }) => winner.shard))];
@@ -102,7 +102,7 @@ export async function explainHits<Hit extends { readonly winner: Winner }>(
       explanation:
         row === null
           ? null
-          : explanation(row, program, text.words, view, similarityOf(compared, seq), causes),
+          : explanation(row, program, text.words, schema, similarityOf(compared, seq), causes),
     };
   });
 }
@@ -111,11 +111,11 @@ function explanation(
   row: ExplainedRow,
   program: SearchProgram,
   queryWords: readonly QueryWord[],
-  view: IndexView,
+  schema: ResolvedSchema,
   similarity: number | null,
   causes: Causes,
 ): Explanation {
-  const words = row.words.map((word, i) => wordExplanation(word, i, program, queryWords, view));
+  const words = row.words.map((word, i) => wordExplanation(word, i, program, queryWords, schema));
   const bonuses = bonusesOf(row);
   const parts = {
     full: words.every((word) => word.match !== "none"),
@@ -155,7 +155,7 @@ function wordExplanation(
   i: number,
   program: SearchProgram,
   queryWords: readonly QueryWord[],
-  view: IndexView,
+  schema: ResolvedSchema,
 ): WordExplanation {
   const alternative = program.words[i]?.alternatives[word.alternative];
   return {
@@ -164,7 +164,7 @@ function wordExplanation(
     typos: word.typos,
     points: rounded(word.score),
     found: word.parts.map(({ slot, term, frequency }) => ({
-      field: view.fieldOfSlot(slot)?.name ?? "",
+      field: schema.fieldOfSlot(slot)?.name ?? "",
       term: readable(term),
       times: frequency,
     })),

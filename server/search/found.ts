@@ -1,7 +1,7 @@
 // A query's result as a value. `find` produces it, `respond` writes it as JSON, and the coach and the query
 // log read it. Documents are the bytes that the shards sent.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
-import type { ViewField } from "../catalog/schema/index-view.js";
+import type { ResolvedField } from "../catalog/schema/resolved-schema.js";
 import type { Question, RememberedAnswer } from "../fleet/reads/answer-cache.js";
 import type { SearchMode } from "../query-log/rows/journal.js";
 import type { QueryRequest } from "../question/request/query-request.js";
@@ -23,7 +23,7 @@ export interface Hit {
 }
 
 export interface FacetTable {
-  readonly field: ViewField;
+  readonly field: ResolvedField;
   readonly counts: readonly FacetCount[];
 }
 

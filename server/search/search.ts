@@ -51,11 +51,11 @@ export async function find(
   { bytesMax, understood, within: filterOfAsker }: QueryBounds,
   trace: QueryTrace,
 ): Promise<Found> {
-  const { record, view } = index;
+  const { record, schema } = index;
   const { uid } = record;
   const within = readWithin(filterOfAsker, index, limits);
   const nextSlice = (): Promise<void> => reads.slices.next(record.tenant);
-  const asked = await inSlices(readingOfQueryRequest(body, record, view, limits, within), nextSlice);
+  const asked = await inSlices(readingOfQueryRequest(body, record, schema, limits, within), nextSlice);
   const scale = reads.scale(uid);
   const asTyped = await inSlices(planningOfQuery(asked, index, scale), nextSlice);
 
@@ -97,7 +97,9 @@ export async function find(
     return {
       request: asked,
       mode: searched.mode,
-      hits: request.explain ? await explainHits(snapshot, { program, ...searched }, plan, hits, view) : hits,
+      hits: request.explain
+        ? await explainHits(snapshot, { program, ...searched }, plan, hits, schema)
+        : hits,
       relatedHits: fetched.slice(hits.length),
       found: merged.found,
       foundByWords: searched.foundByWords,

@@ -2,7 +2,7 @@
 // in the shards, so the two cannot disagree.
 import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../records/index-record.js";
-import type { IndexView } from "./index-view.js";
+import type { ResolvedSchema } from "./resolved-schema.js";
 
 /** Returns an index's analyser. */
 export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
@@ -20,8 +20,8 @@ export interface TextAnalyser {
   hash(id: string): bigint;
 }
 
-export function textAnalyser(workbench: Workbench, view: IndexView): TextAnalyser {
-  const analysis = { symbolsToIndex: view.symbolsToIndex, tokenSeparators: view.tokenSeparators };
+export function textAnalyser(workbench: Workbench, schema: ResolvedSchema): TextAnalyser {
+  const analysis = { symbolsToIndex: schema.symbolsToIndex, tokenSeparators: schema.tokenSeparators };
   return {
     analysis: JSON.stringify(analysis),
     tokens: (text) => workbench.analyse(text, analysis),

@@ -23,7 +23,7 @@ import {
   DOC_TOO_LARGE,
   NO_SLOT,
 } from "../../../shards/protocol/ops.js";
-import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { ErrorCode } from "../../ground/errors.js";
 import { FIELD_TYPES } from "../../ground/field-types.js";
 
@@ -56,9 +56,13 @@ export interface DocumentError {
   readonly error: string;
 }
 
-export function documentError(refusal: Refusal, view: IndexView, documentBytesMax: number): DocumentError {
+export function documentError(
+  refusal: Refusal,
+  schema: ResolvedSchema,
+  documentBytesMax: number,
+): DocumentError {
   const { index, id, code, slot } = refusal;
-  const field = slot === NO_SLOT ? undefined : view.fieldOfSlot(slot);
+  const field = slot === NO_SLOT ? undefined : schema.fieldOfSlot(slot);
   const subject = field === undefined ? "a field" : `field '${field.name}'`;
   const expected = field === undefined ? "a value of its type" : FIELD_TYPES[field.type].takes;
   const answer = (error: string, status: ErrorCode = "SK-DOC-400"): DocumentError => ({

@@ -2,7 +2,7 @@
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { viewOf } from "../../catalog/schema/index-view.js";
+import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import type { AnalyserOf } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
@@ -22,7 +22,7 @@ export function compileDocumentFilter(
   filterBy: string,
 ): FilterOp[] {
   try {
-    return compileFilter(parseFilter(filterBy, limits), viewOf(record), analyserOf(record));
+    return compileFilter(parseFilter(filterBy, limits), resolvedSchemaOf(record), analyserOf(record));
   } catch (error) {
     if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
     const { message, details } = error;

@@ -7,8 +7,8 @@ import { stampWrite } from "../../../shards/protocol/write.js";
 import type { ByteQuotas } from "../../access/tenants/byte-quota.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { viewOf } from "../../catalog/schema/index-view.js";
 import { type Places, shardOf } from "../../catalog/schema/placement.js";
+import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import type { WriteEntry, Writes } from "../../fleet/owner/writes.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { asDocumentError } from "../../fleet/threads/shard-errors.js";
@@ -140,12 +140,12 @@ async function writeAllowed(
   prepared: PreparedWrite,
 ): Promise<Written> {
   if (prepared.action !== Action.DELETE) ingest.headroom.check();
-  const view = viewOf(record);
+  const schema = resolvedSchemaOf(record);
   const { messages, refusals, ids, seqs } = prepared;
   const { failures, unchanged, kept, refused } = messages.length === 0 ? NOTHING_SENT : await send();
   const reported = failures.map((failure) => ({ ...failure, id: ids[failure.index] ?? null }));
   const errors = [...refusals, ...reported].map((refusal) =>
-    documentError(refusal, view, ingest.limits.documentBytesMax),
+    documentError(refusal, schema, ingest.limits.documentBytesMax),
   );
   return {
     errors: [...errors, ...refused.flatMap(ofShard)].sort((a, b) => a.index - b.index),

@@ -6,7 +6,7 @@ import { DocumentCache, type ShownRecord } from "../../../shards/query/document-
 import { FittingDocuments } from "../../../shards/query/fitting.js";
 import { shower } from "../../../shards/query/shown-document.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { viewOf } from "../../catalog/schema/index-view.js";
+import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
@@ -66,7 +66,7 @@ export class LocalDocuments {
         if (!fitting.add(known?.whole ?? NO_DOCUMENT)) throw new ReplyTooLargeError();
       return fitting.documents;
     }
-    const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
+    const show = shower(options, resolvedSchemaOf(record).shardSchema.analysis, this.#workbench);
     for (const [i, known] of records.entries()) {
       if (this.#budget.leftMs <= 0) {
         const { bytesLeft } = fitting;

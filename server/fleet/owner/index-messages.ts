@@ -22,8 +22,8 @@ import { isUnreadable, SHARD_NOT_OPEN, ShardError } from "../../../shards/protoc
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeTogetherReply, encodeTogether } from "../../../shards/protocol/together.js";
 import { type IndexRecord, isMade } from "../../catalog/records/index-record.js";
-import { viewOf } from "../../catalog/schema/index-view.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
+import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import type { Ask, Message } from "../threads/shard-pool.js";
 
@@ -82,7 +82,7 @@ export class IndexMessages {
   }
 
   async changeSchema(record: IndexRecord, location: Location): Promise<void> {
-    const schema = viewOf(record).shardSchema;
+    const schema = resolvedSchemaOf(record).shardSchema;
     await this.#in(location, (uid) => encodeSchema({ uid, schema }), decodeEmptyReply);
   }
 
@@ -167,7 +167,12 @@ export class IndexMessages {
 
   #encodeOpen(record: IndexRecord, data: number): Message {
     const vectors = this.#options.policyOf(record);
-    return encodeOpen({ uid: data, schema: viewOf(record).shardSchema, made: isMade(record), vectors });
+    return encodeOpen({
+      uid: data,
+      schema: resolvedSchemaOf(record).shardSchema,
+      made: isMade(record),
+      vectors,
+    });
   }
 
   #unlessDamaged(shard: number, reply: Uint8Array): OpenReply | null {

@@ -4,7 +4,7 @@ import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { isSearchable, type ViewField, viewOf } from "../../catalog/schema/index-view.js";
+import { isSearchable, type ResolvedField, resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 
 /** Weight of words in a field whose own weight is above average. */
 const HEAVY = 2;
@@ -19,21 +19,21 @@ export interface Trained {
 }
 
 export function trainedFields(record: IndexRecord): Trained {
-  const view = viewOf(record);
+  const schema = resolvedSchemaOf(record);
   const { fields: chosen } = record.settings.embedder;
-  const fields: readonly ViewField[] =
+  const fields: readonly ResolvedField[] =
     chosen === null
-      ? view.searchable.map(({ field }) => field)
-      : chosen.flatMap((name) => view.field(name) ?? []).filter(isSearchable);
-  const mean = fields.reduce((sum, field) => sum + view.weightOf(field), 0) / fields.length;
+      ? schema.searchable.map(({ field }) => field)
+      : chosen.flatMap((name) => schema.field(name) ?? []).filter(isSearchable);
+  const mean = fields.reduce((sum, field) => sum + schema.weightOf(field), 0) / fields.length;
   const trained = fields
     .map((field) => ({
       slot: field.slot,
-      weight: view.weightOf(field) > mean ? HEAVY : 1,
+      weight: schema.weightOf(field) > mean ? HEAVY : 1,
       stemmed: field.language > 0,
     }))
     .sort((a, b) => a.slot - b.slot);
-  const { version, analysis, fields: all } = view.shardSchema;
+  const { version, analysis, fields: all } = schema.shardSchema;
   return {
     names: fields.map(({ name }) => name),
     fields: trained,

@@ -8,8 +8,8 @@ import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeModelOfReply, encodeModel, type NumberedModel } from "../../../shards/protocol/vectors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { viewOf } from "../../catalog/schema/index-view.js";
 import { type Location, type Places, shardOf } from "../../catalog/schema/placement.js";
+import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";
@@ -51,7 +51,7 @@ export async function moveIndex({
   const stream = new DocumentStream(source.ask, source.location);
   const expected = await stream.open();
   const vectors = vectorPolicy(record, expected);
-  const { shardSchema: schema } = viewOf(record);
+  const { shardSchema: schema } = resolvedSchemaOf(record);
   await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
   // Vectors are copied with their documents, but a model's vectors are valid only in shards that have the
   // model.

@@ -10,8 +10,8 @@ import { OtherVersionError } from "../../../shards/storage/envelope.js";
 import { hasDatabase, levelDamage } from "../../../shards/storage/level-reader/level-files.js";
 import { Catalog } from "../../catalog/catalog.js";
 import { type IndexRecord, isMade } from "../../catalog/records/index-record.js";
-import { viewOf } from "../../catalog/schema/index-view.js";
 import { dataNumbers, Locations } from "../../catalog/schema/placement.js";
+import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { lockDataDir } from "../../ground/data-dir/data-lock.js";
 import { unfinishedMove } from "../../indexes/reshard/folders.js";
@@ -131,7 +131,7 @@ function shardJob(
   const indexes = records.filter(isMade).flatMap((record) => {
     const { data, places } = locations.of(record);
     if (!places.includes(shard)) return [];
-    const { shardSchema: schema } = viewOf(record);
+    const { shardSchema: schema } = resolvedSchemaOf(record);
     return [{ uid: data, schema, shards: places.length, part: places.indexOf(shard) }];
   });
   const live = new Set(indexes.map(({ uid }) => uid));

@@ -3,7 +3,7 @@
 // bonuses.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
-import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { QueryText } from "../words/query-text.js";
 import { skuTerm, skuText } from "../words/variants.js";
 
@@ -23,20 +23,20 @@ const BRAND_TERMS_MAX = 4;
 /** Brand names are looked for only among this many words at the beginning of a query. */
 const BRAND_WORDS_MAX = 16;
 
-export function bonusesOf(text: QueryText, view: IndexView): SearchBonuses {
+export function bonusesOf(text: QueryText, schema: ResolvedSchema): SearchBonuses {
   if (text.words.length === 0) return { whole: 0, starts: 0, terms: [] };
   return {
     whole: WHOLE_FIELD,
     starts: FIELD_START,
-    terms: [...skuBonuses(text, view), ...brandBonuses(text, view)],
+    terms: [...skuBonuses(text, schema), ...brandBonuses(text, schema)],
   };
 }
 
-function skuBonuses(text: QueryText, view: IndexView): TermBonus[] {
+function skuBonuses(text: QueryText, schema: ResolvedSchema): TermBonus[] {
   const sku = skuText(text);
   if (sku === null) return [];
   const [word] = text.terms;
-  return view.skuSlots.flatMap((slot) => [
+  return schema.skuSlots.flatMap((slot) => [
     { group: SKU_GROUP, slot, term: { term: skuTerm(sku), prefix: false }, bonus: SKU_WHOLE },
     { group: SKU_GROUP, slot, term: { term: skuTerm(sku), prefix: true }, bonus: SKU_PART },
     ...(text.terms.length === 1
@@ -46,8 +46,8 @@ function skuBonuses(text: QueryText, view: IndexView): TermBonus[] {
 }
 
 /** Returns one bonus for each sequence of query words that may be a complete brand name. */
-function brandBonuses(text: QueryText, view: IndexView): TermBonus[] {
-  const slot = view.brandSlot;
+function brandBonuses(text: QueryText, schema: ResolvedSchema): TermBonus[] {
+  const slot = schema.brandSlot;
   if (slot === null) return [];
   const terms = text.terms.slice(0, BRAND_WORDS_MAX);
   const names = new Set<string>();

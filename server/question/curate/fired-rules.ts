@@ -5,7 +5,7 @@ import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
 import type { RankingRule, RuleType } from "../../catalog/records/rule.js";
-import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
@@ -87,9 +87,9 @@ export class RuleCompiler {
   readonly #log: Logger;
   /**
    * Cached per rule, so that editing one rule does not recompile the rest. Entries are valid for the index's
-   * latest view.
+   * latest schema.
    */
-  readonly #known = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
+  readonly #known = new WeakMap<RankingRule, { schema: ResolvedSchema; compiled: CompiledRule | null }>();
 
   constructor(limits: Limits, log: Logger) {
     this.#limits = limits;
@@ -100,14 +100,14 @@ export class RuleCompiler {
    * Returns the enabled rules in the order in which they are applied: highest priority first, then by type,
    * then lowest id first.
    */
-  compile(rules: readonly RankingRule[], view: IndexView, analyser: TextAnalyser): CompiledRule[] {
+  compile(rules: readonly RankingRule[], schema: ResolvedSchema, analyser: TextAnalyser): CompiledRule[] {
     return rules
       .filter((rule) => rule.enabled)
       .sort((a, b) => b.priority - a.priority || TYPES.indexOf(a.type) - TYPES.indexOf(b.type) || a.id - b.id)
       .flatMap((rule) => {
         let known = this.#known.get(rule);
-        if (known?.view !== view) {
-          known = { view, compiled: compileRule(rule, view, analyser, this.#limits, this.#log) };
+        if (known?.schema !== schema) {
+          known = { schema, compiled: compileRule(rule, schema, analyser, this.#limits, this.#log) };
           this.#known.set(rule, known);
         }
         return known.compiled ?? [];
@@ -118,12 +118,12 @@ export class RuleCompiler {
 /** Returns null if the rule must be skipped. */
 function compileRule(
   rule: RankingRule,
-  view: IndexView,
+  schema: ResolvedSchema,
   analyser: TextAnalyser,
   limits: Limits,
   log: Logger,
 ): CompiledRule | null {
-  const filter = ruleFilter(rule.effect, view, analyser, limits);
+  const filter = ruleFilter(rule.effect, schema, analyser, limits);
   if (filter instanceof SkeinError) {
     log.warn(
       { rule: rule.id, problem: filter.message },
@@ -147,13 +147,13 @@ function compileRule(
 /** Returns the rule's compiled filter, or the error if the filter does not fit the schema. */
 export function ruleFilter(
   { filter_by: text }: RankingRule["effect"],
-  view: IndexView,
+  schema: ResolvedSchema,
   analyser: TextAnalyser,
   limits: Limits,
 ): readonly FilterOp[] | SkeinError {
   if (text === undefined || text.trim() === "") return [];
   try {
-    return compileFilter(parseFilter(text, limits), view, analyser);
+    return compileFilter(parseFilter(text, limits), schema, analyser);
   } catch (error) {
     if (error instanceof SkeinError) return error;
     throw error;

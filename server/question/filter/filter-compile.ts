@@ -3,7 +3,7 @@
 // use it too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
-import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
@@ -24,18 +24,22 @@ const OR: FilterOp = { op: "or" };
 const OPERATIONS_A_STEP = 100;
 
 /** Compiles a filter. Returns an empty list if there is no filter. Throws SkeinError SK-SE-400. */
-export function compileFilter(node: FilterNode | null, view: IndexView, analyser: TextAnalyser): FilterOp[] {
-  return finished(compilingOfFilter(node, view, analyser));
+export function compileFilter(
+  node: FilterNode | null,
+  schema: ResolvedSchema,
+  analyser: TextAnalyser,
+): FilterOp[] {
+  return finished(compilingOfFilter(node, schema, analyser));
 }
 
 /** Like `compileFilter`, but in small steps, because a filter may have thousands of conditions. */
 export function* compilingOfFilter(
   node: FilterNode | null,
-  view: IndexView,
+  schema: ResolvedSchema,
   analyser: TextAnalyser,
 ): Generator<void, FilterOp[]> {
   const out: FilterOp[] = [];
-  if (node !== null) yield* compileNode(node, view, analyser, out);
+  if (node !== null) yield* compileNode(node, schema, analyser, out);
   if (out.length > OPERATIONS_MAX) {
     throw new SkeinError(
       "SK-SE-400",
@@ -51,12 +55,12 @@ export function* compilingOfFilter(
  */
 function* compileNode(
   node: FilterNode,
-  view: IndexView,
+  schema: ResolvedSchema,
   analyser: TextAnalyser,
   out: FilterOp[],
 ): Generator<void, void> {
   if (node.kind === "clause") {
-    compileClause(node, view, analyser, out);
+    compileClause(node, schema, analyser, out);
     return;
   }
   let paused = out.length;
@@ -66,18 +70,23 @@ function* compileNode(
       yield;
       paused = out.length;
     }
-    if (child.kind === "clause") compileClause(child, view, analyser, out);
-    else yield* compileNode(child, view, analyser, out);
+    if (child.kind === "clause") compileClause(child, schema, analyser, out);
+    else yield* compileNode(child, schema, analyser, out);
     if (!first) out.push(node.kind === "and" ? AND : OR);
     first = false;
   }
 }
 
-function compileClause(clause: FilterClause, view: IndexView, analyser: TextAnalyser, out: FilterOp[]): void {
+function compileClause(
+  clause: FilterClause,
+  schema: ResolvedSchema,
+  analyser: TextAnalyser,
+  out: FilterOp[],
+): void {
   if (clause.field === "id") {
     out.push({ op: "ids", hashes: clause.values.map((value) => analyser.hash(idText(value, clause))) });
   } else {
-    const field = filterableField(clause, view);
+    const field = filterableField(clause, schema);
     if (clause.values.length === 0) out.push(ALL, NOT);
     let first = true;
     for (const value of clause.values) {
@@ -89,8 +98,8 @@ function compileClause(clause: FilterClause, view: IndexView, analyser: TextAnal
   if (clause.operator === ":!=") out.push(NOT);
 }
 
-function filterableField(clause: FilterClause, view: IndexView): ViewField {
-  const field = view.field(clause.field);
+function filterableField(clause: FilterClause, schema: ResolvedSchema): ResolvedField {
+  const field = schema.field(clause.field);
   if (field === undefined)
     throw filterError(`unknown field '${shorten(clause.field)}'`, clause.at, "a field of the schema or 'id'");
   if (!field.index)
@@ -110,7 +119,7 @@ function idText(value: FilterValue, clause: FilterClause): string {
 
 function compileValue(
   value: FilterValue,
-  field: ViewField,
+  field: ResolvedField,
   clause: FilterClause,
   analyser: TextAnalyser,
   out: FilterOp[],
@@ -133,7 +142,7 @@ function compileValue(
 
 function compileString(
   value: FilterValue,
-  field: ViewField,
+  field: ResolvedField,
   clause: FilterClause,
   analyser: TextAnalyser,
 ): FilterOp {
@@ -152,7 +161,7 @@ function compileString(
   return { op: "equals", slot: field.slot, folded: analyser.fold(text) };
 }
 
-function compileBool(value: FilterValue, field: ViewField): FilterOp {
+function compileBool(value: FilterValue, field: ResolvedField): FilterOp {
   const literal = value.kind === "range" ? value.low : value.literal;
   if (value.kind !== "literal") throw noOrder(field, literal, "true or false");
   if (literal.text !== "true" && literal.text !== "false") {
@@ -165,7 +174,7 @@ function compileBool(value: FilterValue, field: ViewField): FilterOp {
 /**
  * Equality accepts only integer literals. Comparisons and ranges accept decimals, which are rounded inwards.
  */
-function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): void {
+function compileInteger(value: FilterValue, field: ResolvedField, out: FilterOp[]): void {
   const [low, high] = integerBounds(value, field);
   if (low > high || low > INT64_MAX || high < INT64_MIN) {
     out.push(ALL, NOT);
@@ -177,7 +186,7 @@ function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): 
 }
 
 /** Returns inclusive bounds. They may lie outside int64 if the value does. */
-function integerBounds(value: FilterValue, field: ViewField): [low: bigint, high: bigint] {
+function integerBounds(value: FilterValue, field: ResolvedField): [low: bigint, high: bigint] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);
     if (exact === null)
@@ -198,13 +207,13 @@ function integerBounds(value: FilterValue, field: ViewField): [low: bigint, high
   }
 }
 
-function bounds(literal: FilterLiteral, field: ViewField): { floor: bigint; ceil: bigint } {
+function bounds(literal: FilterLiteral, field: ResolvedField): { floor: bigint; ceil: bigint } {
   const found = readBounds(literal.text);
   if (found === null) throw wrongLiteral(literal, field, `a number ('${field.name}' is ${field.type})`);
   return found;
 }
 
-function compileFloat(value: FilterValue, field: ViewField): FilterOp {
+function compileFloat(value: FilterValue, field: ResolvedField): FilterOp {
   const { slot } = field;
   if (value.kind === "range") {
     const low = double(value.low, field);
@@ -229,18 +238,18 @@ function compileFloat(value: FilterValue, field: ViewField): FilterOp {
   };
 }
 
-function double(literal: FilterLiteral, field: ViewField): number {
+function double(literal: FilterLiteral, field: ResolvedField): number {
   const value = readDouble(literal.text);
   if (value === null)
     throw wrongLiteral(literal, field, `a finite number ('${field.name}' is ${field.type})`);
   return value;
 }
 
-function noOrder({ name, type }: ViewField, { at }: FilterLiteral, expected: string): SkeinError {
+function noOrder({ name, type }: ResolvedField, { at }: FilterLiteral, expected: string): SkeinError {
   return filterError(`ranges and comparisons need a numeric field, '${name}' is ${type}`, at, expected);
 }
 
-function wrongLiteral(literal: FilterLiteral, field: ViewField, expected: string): SkeinError {
+function wrongLiteral(literal: FilterLiteral, field: ResolvedField, expected: string): SkeinError {
   const range = !literal.quoted && literal.text.includes("..") ? "; a range is written [low..high]" : "";
   return filterError(
     `'${shorten(literal.text)}' is no value of field '${field.name}'`,

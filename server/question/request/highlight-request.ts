@@ -4,12 +4,12 @@ import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/l
 import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../../catalog/definition/settings.js";
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { QueryText } from "../words/query-text.js";
 
 /** `words` are the words of the search program that found the documents, in the order of the text's words. */
 export function highlightRequest(
-  fields: readonly ViewField[],
+  fields: readonly ResolvedField[],
   text: QueryText,
   words: readonly SearchWord[],
   { highlight, sku_fields: skus }: IndexSettings,

@@ -6,11 +6,11 @@
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import {
-  type IndexView,
   isSearchable,
-  type ViewField,
+  type ResolvedField,
+  type ResolvedSchema,
   type WeightedField,
-} from "../../catalog/schema/index-view.js";
+} from "../../catalog/schema/resolved-schema.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../../ground/input/object-reader.js";
 import { anyObject, clamped, flag, oneOf, text, texts } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
@@ -83,7 +83,7 @@ export interface QueryRequest {
    */
   readonly within: Within | null;
   /** Fields with facet: true, in request order, without duplicates. */
-  readonly facets: readonly ViewField[];
+  readonly facets: readonly ResolvedField[];
   readonly maxFacetValues: number;
   /** Null sorts by relevance. */
   readonly sort: readonly SortRequest[] | null;
@@ -92,7 +92,7 @@ export interface QueryRequest {
   readonly prefix: boolean;
   readonly numTypos: number;
   /** String fields to highlight, without duplicates. */
-  readonly highlight: readonly ViewField[];
+  readonly highlight: readonly ResolvedField[];
   readonly keepFields: readonly string[] | null;
   readonly dropFields: readonly string[] | null;
   /** True if every hit's rank is to be explained. */
@@ -111,18 +111,18 @@ function isBrowse(q: string): boolean {
 export function readQueryRequest(
   body: unknown,
   record: IndexRecord,
-  view: IndexView,
+  schema: ResolvedSchema,
   limits: Limits,
   within: Within | null = null,
 ): QueryRequest {
-  return finished(readingOfQueryRequest(body, record, view, limits, within));
+  return finished(readingOfQueryRequest(body, record, schema, limits, within));
 }
 
 /** Like `readQueryRequest`, but in small steps, because a filter may be long. */
 export function* readingOfQueryRequest(
   body: unknown,
   record: IndexRecord,
-  view: IndexView,
+  schema: ResolvedSchema,
   limits: Limits,
   within: Within | null = null,
 ): Generator<void, QueryRequest> {
@@ -137,17 +137,17 @@ export function* readingOfQueryRequest(
     searchMode: given.search_mode ?? "auto",
     vector,
     browse,
-    fields: queryFields(given, view, browse),
+    fields: queryFields(given, schema, browse),
     filter: both(within?.filter ?? null, yield* queryFilter(given, limits)),
     within,
-    facets: facetFields(given, view),
+    facets: facetFields(given, schema),
     maxFacetValues: given.max_facet_values,
-    sort: querySort(given, view),
+    sort: querySort(given, schema),
     perPage: given.per_page,
     page: given.page,
     prefix: given.prefix ?? record.settings.prefix,
     numTypos: given.num_typos ?? record.settings.num_typos,
-    highlight: highlightFields(given, view),
+    highlight: highlightFields(given, schema),
     keepFields,
     dropFields: keepFields === null ? excluded : null,
     explain: given.explain,
@@ -155,19 +155,19 @@ export function* readingOfQueryRequest(
   };
 }
 
-function queryFields(given: QueryValues, view: IndexView, browse: boolean): readonly WeightedField[] {
+function queryFields(given: QueryValues, schema: ResolvedSchema, browse: boolean): readonly WeightedField[] {
   const names = commaList(given.query_by);
   const weightTexts = commaList(given.query_by_weights);
   const fields =
     names.length === 0
-      ? view.searchable.map((entry) => entry.field)
-      : searchedFields("query_by", names, view);
+      ? schema.searchable.map((entry) => entry.field)
+      : searchedFields("query_by", names, schema);
   if (fields.length === 0 && !browse)
     throw invalid("query_by is missing, and the index has no searchable fields");
   if (weightTexts.length === 0)
     return names.length === 0
-      ? view.searchable
-      : fields.map((field) => ({ field, weight: view.weightOf(field) }));
+      ? schema.searchable
+      : fields.map((field) => ({ field, weight: schema.weightOf(field) }));
   if (weightTexts.length !== fields.length) {
     throw invalid(
       `query_by_weights must have one weight for each of the ${fields.length} searched fields, not ${weightTexts.length}`,
@@ -180,11 +180,15 @@ function queryFields(given: QueryValues, view: IndexView, browse: boolean): read
  * Returns the named fields. Throws SK-SE-400 if a field cannot be searched or is named twice; the message
  * names `parameter`.
  */
-export function searchedFields(parameter: string, names: readonly string[], view: IndexView): ViewField[] {
+export function searchedFields(
+  parameter: string,
+  names: readonly string[],
+  schema: ResolvedSchema,
+): ResolvedField[] {
   if (names.length > FIXED_LIMITS.queryFieldsMax)
     throw invalid(`${parameter} names more than ${FIXED_LIMITS.queryFieldsMax} fields`);
   const fields = names.map((name) => {
-    const field = view.field(name);
+    const field = schema.field(name);
     if (field === undefined)
       throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
     if (!isSearchable(field)) {
@@ -217,12 +221,12 @@ function* queryFilter(
 }
 
 /** Unknown fields and fields without facet: true are ignored. */
-function facetFields(given: QueryValues, view: IndexView): ViewField[] {
+function facetFields(given: QueryValues, schema: ResolvedSchema): ResolvedField[] {
   const { facets: native = [], facet_by: legacy } = given;
   const names = legacy === undefined ? native : commaList(legacy);
-  const fields = new Set<ViewField>();
+  const fields = new Set<ResolvedField>();
   for (const name of names) {
-    const field = view.field(name.trim());
+    const field = schema.field(name.trim());
     if (field?.facet === true) fields.add(field);
   }
   if (fields.size > FIXED_LIMITS.facetFieldsMax) {
@@ -233,20 +237,20 @@ function facetFields(given: QueryValues, view: IndexView): ViewField[] {
   return [...fields];
 }
 
-function querySort(given: QueryValues, view: IndexView): SortRequest[] | null {
+function querySort(given: QueryValues, schema: ResolvedSchema): SortRequest[] | null {
   const { sort: native, sort_by: legacy } = given;
   const [name, text] = legacy === undefined ? ["sort", native] : ["sort_by", legacy];
   const items = commaList(text);
   if (items.length > FIXED_LIMITS.sortKeysMax)
     throw invalid(`${name} names more than ${FIXED_LIMITS.sortKeysMax} fields`);
-  return items.length === 0 ? null : parseSort(name, items, view);
+  return items.length === 0 ? null : parseSort(name, items, schema);
 }
 
 /** Unknown fields and fields without text are ignored. */
-function highlightFields(given: QueryValues, view: IndexView): ViewField[] {
-  const fields = new Set<ViewField>();
+function highlightFields(given: QueryValues, schema: ResolvedSchema): ResolvedField[] {
+  const fields = new Set<ResolvedField>();
   for (const name of commaList(given.highlight_fields)) {
-    const field = view.field(name);
+    const field = schema.field(name);
     if (field?.kind === "string") fields.add(field);
   }
   if (fields.size > FIXED_LIMITS.queryFieldsMax) {

@@ -1,23 +1,27 @@
 // Parses the sort expression `field:asc|desc, ...` into sort keys, validated against the schema.
-import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { SkeinError } from "../../ground/errors.js";
 import { invalid } from "./query-lists.js";
 
 export interface SortRequest {
   /** Null for sorting by text match (`_text_match`). */
-  readonly field: ViewField | null;
+  readonly field: ResolvedField | null;
   readonly descending: boolean;
 }
 
 /** `parameter` is the parameter name for error messages. Throws SkeinError SK-SE-400. */
-export function parseSort(parameter: string, items: readonly string[], view: IndexView): SortRequest[] {
-  const keys = items.map((item) => parseKey(parameter, item, view));
+export function parseSort(
+  parameter: string,
+  items: readonly string[],
+  schema: ResolvedSchema,
+): SortRequest[] {
+  const keys = items.map((item) => parseKey(parameter, item, schema));
   const fields = keys.map((key) => key.field);
   if (new Set(fields).size < fields.length) throw invalid(`${parameter} names a field twice`);
   return keys;
 }
 
-function parseKey(parameter: string, item: string, view: IndexView): SortRequest {
+function parseKey(parameter: string, item: string, schema: ResolvedSchema): SortRequest {
   const colon = item.lastIndexOf(":");
   const direction = item
     .slice(colon + 1)
@@ -31,7 +35,7 @@ function parseKey(parameter: string, item: string, view: IndexView): SortRequest
   const name = item.slice(0, colon).trim();
   const descending = direction === "desc";
   if (name === "_text_match") return { field: null, descending };
-  const field = view.field(name);
+  const field = schema.field(name);
   if (field === undefined)
     throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
   const problem = unsortable(parameter, field);
@@ -39,7 +43,7 @@ function parseKey(parameter: string, item: string, view: IndexView): SortRequest
   return { field, descending };
 }
 
-function unsortable(parameter: string, field: ViewField): SkeinError | null {
+function unsortable(parameter: string, field: ResolvedField): SkeinError | null {
   if (field.array)
     return invalid(`${parameter}: field '${field.name}' is an array; arrays cannot be sorted by`);
   if (field.sort) return null;

@@ -2,7 +2,7 @@
 // Everything else that answers reveal about an index (its size, other spellings, values that queries may
 // name) is restricted to these documents too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
-import type { IndexView } from "../../catalog/schema/index-view.js";
+import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
@@ -23,13 +23,13 @@ export interface Within {
  */
 export function readWithin(
   text: string,
-  { view, analyser }: { readonly view: IndexView; readonly analyser: TextAnalyser },
+  { schema, analyser }: { readonly schema: ResolvedSchema; readonly analyser: TextAnalyser },
   limits: Limits,
 ): Within | null {
   if (text === "") return null;
   try {
     const filter = parseFilter(text, limits);
-    return { text, filter, program: compileFilter(filter, view, analyser) };
+    return { text, filter, program: compileFilter(filter, schema, analyser) };
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     throw new SkeinError(error.code, `the search token's ${error.message}`, { cause: error });

@@ -11,7 +11,7 @@ import type {
   FacetValue,
   SearchResult,
 } from "../../../engine-wasm/host/programs/search-result.js";
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
 /** One shard's answer for a facet. */
@@ -22,7 +22,7 @@ export interface FacetShare {
 }
 
 /** Requests the top `max` values of each field. */
-export function facetRequests(fields: readonly ViewField[], max: number): FacetRequest[] {
+export function facetRequests(fields: readonly ResolvedField[], max: number): FacetRequest[] {
   return max === 0 ? [] : fields.map(({ slot, code }) => ({ slot, type: code, limit: max }));
 }
 
@@ -127,7 +127,7 @@ function isSurrogate(unit: number): boolean {
 }
 
 /** Returns a facet value as printed in JSON, for example `10.5` or `true`. int64 values are exact. */
-export function facetText(value: FacetValue, field: ViewField): string {
+export function facetText(value: FacetValue, field: ResolvedField): string {
   if (typeof value === "string") return value;
   if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";
   return String(value);

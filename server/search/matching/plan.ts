@@ -86,7 +86,7 @@ export function* planningOfQuery(
   index: QueriedIndex,
   scale: IndexScale,
 ): Generator<void, QueryPlan> {
-  const { view, analyser } = index;
+  const { schema, analyser } = index;
   const { settings } = index.record;
   const text = readQueryText(request.q, analyser, {
     prefix: request.prefix,
@@ -101,7 +101,7 @@ export function* planningOfQuery(
   });
   const slots = request.fields.map(({ field }) => field.slot);
   const languages = languagesOf(request);
-  const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
+  const hasSkuField = slots.some((slot) => schema.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
   const curation = firedRulesOf(index.rules, typed, FIXED_LIMITS.queryPinsMax);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
@@ -125,8 +125,8 @@ export function* planningOfQuery(
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
-      filter: yield* compilingOfFilter(request.filter, view, analyser),
-      bonuses: bonusesOf(text, view),
+      filter: yield* compilingOfFilter(request.filter, schema, analyser),
+      bonuses: bonusesOf(text, schema),
       rules,
       pins: curation.pins,
       neighbours: null,
@@ -196,7 +196,7 @@ function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): bool
  * Returns the request's sort keys, preceded by the rule class if rules move documents. Ties are broken by
  * final score, then by the default sorting field in descending order, then by age, newest first.
  */
-function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
+function sortKeys(request: QueryRequest, { schema }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>
     field === null
       ? { by: "relevance", descending }
@@ -204,7 +204,7 @@ function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean)
   );
   if (moved) keys.unshift({ by: "class", descending: true });
   if (!keys.some((key) => key.by === "relevance")) keys.push({ by: "relevance", descending: true });
-  const fallback = view.defaultSort;
+  const fallback = schema.defaultSort;
   if (fallback !== null && !keys.some((key) => key.by === "field" && key.slot === fallback.slot)) {
     keys.push({ by: "field", descending: true, slot: fallback.slot, type: fallback.code });
   }

@@ -3,7 +3,7 @@
 
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import { type IndexView, viewOf } from "../../catalog/schema/index-view.js";
+import { type ResolvedSchema, resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import type { AnalyserOf, TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
@@ -17,7 +17,7 @@ export interface QueriedIndex {
   /** Unique for each state of the record, rules, synonyms and popular searches. */
   readonly state: number;
   readonly record: IndexRecord;
-  readonly view: IndexView;
+  readonly schema: ResolvedSchema;
   readonly analyser: TextAnalyser;
   readonly stopWords: ReadonlySet<string>;
   readonly rules: readonly CompiledRule[];
@@ -53,17 +53,17 @@ export class QueriedIndexes {
     const popular = this.#popularOf(record);
     const popularKnown = known?.popularity.popular === popular;
     if (known !== undefined && rulesKnown && synonymsKnown && popularKnown) return known;
-    const view = viewOf(record);
+    const schema = resolvedSchemaOf(record);
     const analyser = known?.analyser ?? this.#analyserOf(record);
     const index = {
       state: ++this.#states,
       contents,
       record,
-      view,
+      schema,
       analyser,
-      stopWords: known?.stopWords ?? stopWordsOf(record, view, analyser),
+      stopWords: known?.stopWords ?? stopWordsOf(record, schema, analyser),
       rules:
-        known !== undefined && rulesKnown ? known.rules : this.#ruleCompiler.compile(rules, view, analyser),
+        known !== undefined && rulesKnown ? known.rules : this.#ruleCompiler.compile(rules, schema, analyser),
       synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
       popularity:
         known !== undefined && popularKnown
@@ -79,8 +79,12 @@ export class QueriedIndexes {
  * Returns the stop words from the settings and those of the searchable fields' languages. A field without a
  * language uses the index's language.
  */
-function stopWordsOf(record: IndexRecord, view: IndexView, analyser: TextAnalyser): ReadonlySet<string> {
-  const searchable = new Set(view.searchable.map(({ field }) => field.name));
+function stopWordsOf(
+  record: IndexRecord,
+  schema: ResolvedSchema,
+  analyser: TextAnalyser,
+): ReadonlySet<string> {
+  const searchable = new Set(schema.searchable.map(({ field }) => field.name));
   const codes = record.fields
     .filter((field) => searchable.has(field.name))
     .flatMap((field) => field.language ?? record.settings.language ?? []);

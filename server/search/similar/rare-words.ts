@@ -31,7 +31,7 @@ export async function sharingRareWords(
   const words = await rareWords(snapshot, index, source);
   if (words.length === 0) return [];
   const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
-  const request = readQueryRequest(body, index.record, index.view, limits);
+  const request = readQueryRequest(body, index.record, index.schema, limits);
   const plan = planQuery(request, { ...index, rules: [] }, scale);
   const known = await new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax)).asWritten();
   const program = {
@@ -51,17 +51,17 @@ export async function sharingRareWords(
 /** Returns words in the searchable fields that also occur in other documents, rarest first. */
 async function rareWords(
   snapshot: IndexSnapshot,
-  { view, analyser }: QueriedIndex,
+  { schema, analyser }: QueriedIndex,
   { shard, seq }: PlacedDocument,
 ): Promise<string[]> {
-  const names = view.searchable.map(({ field }) => field.name);
+  const names = schema.searchable.map(({ field }) => field.name);
   const [stored] = await snapshot.fetch(shard, [seq], { fields: names });
   if (stored === undefined || stored.document.length === 0 || names.length === 0) return [];
   const document = parsedDocument(stored.document);
   const texts = names.flatMap((name) => document[name] ?? []).filter((value) => typeof value === "string");
   const terms = [...new Set(texts.flatMap((value) => analyser.terms(value)))].slice(0, LOOKED_UP_MAX);
   const asked = terms.map((term) => ({ term, exact: true, prefix: false, typoPrefix: false, maxTypos: 0 }));
-  const slots = view.searchable.map(({ field }) => field.slot);
+  const slots = schema.searchable.map(({ field }) => field.slot);
   const dictionaries = new Dictionaries(snapshot, FIXED_LIMITS.expansionsPerWordMax);
   const { words } = await dictionaries.lookUp({ slots, words: asked });
   return terms

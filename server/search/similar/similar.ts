@@ -74,7 +74,7 @@ async function hitsFor(
   limits: Limits,
 ): Promise<SimilarHit[]> {
   if (request.perPage === 0) return [];
-  const filter = compileFilter(request.filter, index.view, index.analyser);
+  const filter = compileFilter(request.filter, index.schema, index.analyser);
   const vector = await documentVector(snapshot, source);
   if (vector === null)
     return sharingRareWords(

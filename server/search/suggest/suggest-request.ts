@@ -2,7 +2,7 @@
 // the index. The parameters shared with queries (the text and the filter) are read by the query reader.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import { defaultsTo, object, optional, required } from "../../ground/input/object-reader.js";
 import { clamped, text } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
@@ -18,12 +18,12 @@ export interface SuggestRequest {
    */
   readonly query: QueryRequest;
   /** In request order, without duplicates. Empty if only queries are suggested. */
-  readonly fields: readonly ViewField[];
+  readonly fields: readonly ResolvedField[];
   /** True if popular queries are suggested. */
   readonly queries: boolean;
   readonly perPage: number;
   /** The field to group by. Null suggests the fields' values. */
-  readonly groupBy: ViewField | null;
+  readonly groupBy: ResolvedField | null;
 }
 
 /** A suggest request's parameters. Unknown parameters are ignored. */
@@ -44,14 +44,14 @@ const TYPO_LETTERS_MIN = 4;
 export function readSuggestRequest(
   body: unknown,
   record: IndexRecord,
-  view: IndexView,
+  schema: ResolvedSchema,
   limits: Limits,
   within: Within | null,
 ): SuggestRequest {
   const given = SUGGEST.read(body, "", queryRules(limits));
   const { q, filter_by: filter } = given;
-  const { fields, queries } = suggestedFields(given.suggest_by, view);
-  const groupBy = groupField(given.group_by_field ?? "", view);
+  const { fields, queries } = suggestedFields(given.suggest_by, schema);
+  const groupBy = groupField(given.group_by_field ?? "", schema);
   if (groupBy !== null && fields.length === 0)
     throw invalid(`group_by_field needs a field in suggest_by beside ${LOGGED_QUERIES}`);
   const query = readQueryRequest(
@@ -62,12 +62,12 @@ export function readSuggestRequest(
       ...(filter === undefined ? {} : { filter_by: filter }),
     },
     record,
-    view,
+    schema,
     limits,
     within,
   );
   return {
-    query: { ...query, sort: popularityFirst(view) },
+    query: { ...query, sort: popularityFirst(schema) },
     fields,
     // Callers who may see only some documents must not see other people's searches.
     queries: queries && within === null,
@@ -82,18 +82,18 @@ export function mayBeMisspelt(words: readonly Token[]): boolean {
 }
 
 /** A field with the reserved name takes precedence over popular queries. */
-function suggestedFields(list: string, view: IndexView): Pick<SuggestRequest, "fields" | "queries"> {
+function suggestedFields(list: string, schema: ResolvedSchema): Pick<SuggestRequest, "fields" | "queries"> {
   const names = commaList(list);
   if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");
-  const queries = names.includes(LOGGED_QUERIES) && view.field(LOGGED_QUERIES) === undefined;
+  const queries = names.includes(LOGGED_QUERIES) && schema.field(LOGGED_QUERIES) === undefined;
   const fieldNames = queries ? names.filter((name) => name !== LOGGED_QUERIES) : names;
-  return { fields: searchedFields("suggest_by", fieldNames, view), queries };
+  return { fields: searchedFields("suggest_by", fieldNames, schema), queries };
 }
 
-function groupField(given: string, view: IndexView): ViewField | null {
+function groupField(given: string, schema: ResolvedSchema): ResolvedField | null {
   const name = given.trim();
   if (name === "") return null;
-  const field = view.field(name);
+  const field = schema.field(name);
   if (field === undefined)
     throw invalid(`group_by_field: unknown field '${name}'; expected a field of the schema`);
   if (!field.facet) {
@@ -105,10 +105,10 @@ function groupField(given: string, view: IndexView): ViewField | null {
 }
 
 /** Sorts by the default sorting field, as a measure of popularity, and then by best match. */
-function popularityFirst(view: IndexView): QueryRequest["sort"] {
-  if (view.defaultSort === null) return null;
+function popularityFirst(schema: ResolvedSchema): QueryRequest["sort"] {
+  if (schema.defaultSort === null) return null;
   return [
-    { field: view.defaultSort, descending: true },
+    { field: schema.defaultSort, descending: true },
     { field: null, descending: true },
   ];
 }

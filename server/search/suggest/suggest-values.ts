@@ -3,7 +3,7 @@
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { skuTerm, stemTerms } from "../../question/words/variants.js";
 
@@ -56,7 +56,7 @@ export class ValueChooser {
    * of them, returns the value that contains the most. Ties go to a value that contains the word being typed,
    * then to the first value.
    */
-  choose(document: Readonly<Record<string, unknown>>, fields: readonly ViewField[]): FittingValue[] {
+  choose(document: Readonly<Record<string, unknown>>, fields: readonly ResolvedField[]): FittingValue[] {
     const complete: FittingValue[] = [];
     let best: FittingValue | undefined;
     let most = -1;

@@ -6,7 +6,7 @@
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { hidingOnly } from "../../question/curate/fired-rules.js";
@@ -64,7 +64,7 @@ export async function suggest(
   const queried = queriedIndexes.of(contents);
   const index = { ...queried, rules: hidingOnly(queried.rules) };
   const within = readWithin(filterOfAsker, index, limits);
-  const request = readSuggestRequest(body, index.record, index.view, limits, within);
+  const request = readSuggestRequest(body, index.record, index.schema, limits, within);
   const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };
   const suggestions =
     task.input.length === 0
@@ -178,7 +178,7 @@ async function addGroups(
   snapshot: IndexSnapshot,
   typos: boolean,
   list: SuggestionList,
-  field: ViewField,
+  field: ResolvedField,
 ): Promise<boolean> {
   const plan = planOf(task, typos, { perPage: 0 });
   if (plan.text.words.length === 0) return true;
@@ -224,7 +224,7 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
 /** If the index has no default sorting field as a measure of popularity, sorts by clicks. */
 function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
   const documents = hits.map(({ document }) => parsedDocument(document));
-  if (index.view.defaultSort !== null) return documents;
+  if (index.schema.defaultSort !== null) return documents;
   const clicks = ({ id }: ParsedDocument): number => index.popularity.clicksOf(id);
   return documents.sort((a, b) => clicks(b) - clicks(a));
 }

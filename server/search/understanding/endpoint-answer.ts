@@ -1,7 +1,7 @@
 // What a language model is asked about a query, and the validation of its answer. A claim must have the right
 // shape, name only fields and values that exist in the index, and use only words and numbers from the query.
 // Makes no network requests.
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { list, oneOf, text, type ValueReader } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
@@ -153,7 +153,7 @@ function filterReading(
 }
 
 function numberReading(
-  field: ViewField,
+  field: ResolvedField,
   operator: (typeof OPERATORS)[number],
   value: number,
   numbers: ReadonlySet<number>,

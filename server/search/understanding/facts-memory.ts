@@ -6,7 +6,7 @@
 
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
@@ -18,17 +18,17 @@ export const FACTS_MS = 5_000;
 
 /** Counts the most frequent facet values over all documents in a snapshot that the caller may see. */
 export type CountValues<V> = (
-  view: V,
-  fields: readonly ViewField[],
+  schema: V,
+  fields: readonly ResolvedField[],
   valuesMax: number,
 ) => Promise<FieldValues[]>;
 
 type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 
-/** The index whose facts are requested, and the caller's view of it. */
+/** The index whose facts are requested, and its resolved schema. */
 export interface FactsQuestion<V extends StandingSnapshot> {
   readonly record: IndexRecord;
-  readonly view: IndexView;
+  readonly schema: ResolvedSchema;
   /** See Within; empty if the caller may see all documents. */
   readonly within: string;
   readonly documents: number;
@@ -70,7 +70,7 @@ function weightOf({ size, within }: Entry): number {
 export class FactsMemory {
   /** Keyed by index uid and `within`. */
   readonly #entries: ClockCache<string, Entry>;
-  readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
+  readonly #names = new WeakMap<ResolvedSchema, ReadonlySet<string>>();
   readonly #limits: Limits;
 
   constructor(limits: Limits, valuesMax = VALUES_MAX) {
@@ -79,11 +79,11 @@ export class FactsMemory {
   }
 
   /** Returns words that queries may use to name the index's fields. */
-  names(record: IndexRecord, view: IndexView): ReadonlySet<string> {
-    let names = this.#names.get(view);
+  names(record: IndexRecord, schema: ResolvedSchema): ReadonlySet<string> {
+    let names = this.#names.get(schema);
     if (names === undefined) {
-      names = namesOfFields(record, view);
-      this.#names.set(view, names);
+      names = namesOfFields(record, schema);
+      this.#names.set(schema, names);
     }
     return names;
   }
@@ -146,12 +146,12 @@ export class FactsMemory {
   }
 
   async #facts<V extends StandingSnapshot>(
-    { record, view, count }: FactsQuestion<V>,
+    { record, schema, count }: FactsQuestion<V>,
     snapshot: V,
   ): Promise<IndexFacts> {
     const { understandingFacetsMax, understandingFacetValuesMax } = this.#limits;
-    const fields = facetsToKnow(record, view, understandingFacetsMax);
+    const fields = facetsToKnow(record, schema, understandingFacetsMax);
     const values = fields.length === 0 ? [] : await count(snapshot, fields, understandingFacetValuesMax);
-    return new IndexFacts(record, view, values);
+    return new IndexFacts(record, schema, values);
   }
 }

@@ -2,7 +2,7 @@
 // from the schema and facet counts; makes no requests. A reading can name only what is listed here.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
-import type { IndexView, ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import { LANGUAGES } from "./languages/all.js";
 import type { Language, Role } from "./languages/language.js";
 import { valueKeys } from "./tokens.js";
@@ -13,7 +13,7 @@ export type FacetSubject = "brand" | "colour" | "category" | "other";
 
 /** A value that a query may name. */
 export interface NamedValue {
-  readonly field: ViewField;
+  readonly field: ResolvedField;
   readonly subject: FacetSubject;
   /** All of the value's spellings in the index. A filter for the value includes them all. */
   readonly spellings: readonly string[];
@@ -40,9 +40,9 @@ type NameOf = Role | "brand" | "colour" | "category" | "size";
 
 export class IndexFacts {
   /** Null if the index has no such field, or several equally likely fields. */
-  readonly roles: Readonly<Record<Role, ViewField | null>>;
+  readonly roles: Readonly<Record<Role, ResolvedField | null>>;
   /** Number fields whose names end in a unit. */
-  readonly measured: readonly { readonly field: ViewField; readonly unit: Unit }[];
+  readonly measured: readonly { readonly field: ResolvedField; readonly unit: Unit }[];
   /**
    * Facet values by their keys. `#values` uses the exact keys; `#singular` uses the keys with the last one in
    * the singular.
@@ -51,17 +51,17 @@ export class IndexFacts {
   readonly #singular = new Map<string, NamedValue[]>();
   /** One-word facet values that a query may misspell, by length and first letter. */
   readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
-  readonly #named = new Map<string, ViewField[]>();
-  readonly #fields: ReadonlyMap<string, ViewField>;
+  readonly #named = new Map<string, ResolvedField[]>();
+  readonly #fields: ReadonlyMap<string, ResolvedField>;
   /** Number of keys in the longest value. */
   readonly wordsMax: number;
   /** Number of values. */
   readonly size: number;
 
-  constructor(record: IndexRecord, view: IndexView, counted: readonly FieldValues[]) {
-    const fields = record.fields.flatMap(({ name }) => view.field(name) ?? []).filter(isNameable);
+  constructor(record: IndexRecord, schema: ResolvedSchema, counted: readonly FieldValues[]) {
+    const fields = record.fields.flatMap(({ name }) => schema.field(name) ?? []).filter(isNameable);
     const numbers = fields.filter(({ kind, array }) => (kind === "int" || kind === "float") && !array);
-    const roleOf = (role: Role, candidates: readonly ViewField[]) => fieldOf(role, candidates);
+    const roleOf = (role: Role, candidates: readonly ResolvedField[]) => fieldOf(role, candidates);
     this.roles = {
       price: roleOf("price", numbers),
       rating: roleOf(
@@ -111,7 +111,7 @@ export class IndexFacts {
   }
 
   /** Returns a field that filters and sorts can name. */
-  field(name: string): ViewField | null {
+  field(name: string): ResolvedField | null {
     return this.#fields.get(name) ?? null;
   }
 
@@ -120,7 +120,7 @@ export class IndexFacts {
    * frequent values.
    */
   told(valuesMax: number): { name: string; type: string; values?: string[] }[] {
-    const values = new Map<ViewField, string[]>();
+    const values = new Map<ResolvedField, string[]>();
     for (const list of this.#values.values())
       for (const { field, spellings } of list) addTo(values, field, spellings[0]!);
     return [...this.#fields.values()].slice(0, FIELDS_TOLD_MAX).map((field) => {
@@ -140,9 +140,9 @@ export class IndexFacts {
    * Returns the only field named by a word such as `brand`, `size` or `farbe`. Null if the word names no
    * field or several.
    */
-  fieldNamed(key: string): ViewField | null {
+  fieldNamed(key: string): ResolvedField | null {
     const fields = this.#named.get(key);
-    return fields?.length === 1 ? (fields[0] as ViewField) : null;
+    return fields?.length === 1 ? (fields[0] as ResolvedField) : null;
   }
 
   #addSpelled(word: string, value: NamedValue): void {
@@ -156,32 +156,36 @@ export class IndexFacts {
 }
 
 /** Returns words that queries may use to name a field. */
-export function namesOfFields(record: IndexRecord, view: IndexView): ReadonlySet<string> {
-  const fields = record.fields.flatMap(({ name }) => view.field(name) ?? []).filter(isNameable);
+export function namesOfFields(record: IndexRecord, schema: ResolvedSchema): ReadonlySet<string> {
+  const fields = record.fields.flatMap(({ name }) => schema.field(name) ?? []).filter(isNameable);
   return new Set(fields.flatMap((field) => [...namesOf(field)]));
 }
 
 /** One facet's value counts. */
 export interface FieldValues {
-  readonly field: ViewField;
+  readonly field: ResolvedField;
   readonly values: readonly ValueCount[];
 }
 
 /** Returns the facets whose values a query may name. */
-export function facetsToKnow(record: IndexRecord, view: IndexView, fieldsMax: number): ViewField[] {
+export function facetsToKnow(
+  record: IndexRecord,
+  schema: ResolvedSchema,
+  fieldsMax: number,
+): ResolvedField[] {
   return record.fields
-    .flatMap(({ name }) => view.field(name) ?? [])
+    .flatMap(({ name }) => schema.field(name) ?? [])
     .filter((field) => field.facet && field.kind === "string" && isNameable(field))
     .slice(0, fieldsMax);
 }
 
 /** True if a filter can name the field. `id` has another meaning in filters. */
-function isNameable({ index, name }: ViewField): boolean {
+function isNameable({ index, name }: ResolvedField): boolean {
   return index && name !== "id" && name === name.trim() && !/[:()[\]`&|]/.test(name);
 }
 
 /** Merges all spellings with the same keys into one value. */
-function grouped(field: ViewField, subject: FacetSubject, values: readonly ValueCount[]): NamedValue[] {
+function grouped(field: ResolvedField, subject: FacetSubject, values: readonly ValueCount[]): NamedValue[] {
   const byKeys = new Map<string, { keys: string[]; spellings: string[]; documents: number }>();
   for (const { value, count } of values) {
     const keys = valueKeys(value);
@@ -198,7 +202,7 @@ function grouped(field: ViewField, subject: FacetSubject, values: readonly Value
   return [...byKeys.values()].map((value) => ({ field, subject, ...value }));
 }
 
-function subjectOf(field: ViewField, brandField: string | null): FacetSubject {
+function subjectOf(field: ResolvedField, brandField: string | null): FacetSubject {
   if (field.name === brandField || namedFor(field, "brand")) return "brand";
   if (namedFor(field, "colour")) return "colour";
   return namedFor(field, "category") ? "category" : "other";
@@ -208,14 +212,14 @@ function subjectOf(field: ViewField, brandField: string | null): FacetSubject {
  * Returns a role's field: the only field named after the role, or the only one whose whole name is the role's
  * word.
  */
-function fieldOf(role: Role, fields: readonly ViewField[]): ViewField | null {
+function fieldOf(role: Role, fields: readonly ResolvedField[]): ResolvedField | null {
   const candidates = fields.filter((field) => namedFor(field, role));
   if (candidates.length < 2) return candidates[0] ?? null;
   const whole = candidates.filter((field) => wordsOf(field).length === 1);
-  return whole.length === 1 ? (whole[0] as ViewField) : null;
+  return whole.length === 1 ? (whole[0] as ResolvedField) : null;
 }
 
-function namedFor(field: ViewField, name: NameOf): boolean {
+function namedFor(field: ResolvedField, name: NameOf): boolean {
   return wordsOf(field).some((word) => LANGUAGES.some(({ names }: Language) => names.get(word) === name));
 }
 
@@ -223,7 +227,7 @@ function namedFor(field: ViewField, name: NameOf): boolean {
  * Returns the words that a query can use to name the field: its own name, and each language's names for such
  * a field.
  */
-function namesOf(field: ViewField): Set<string> {
+function namesOf(field: ResolvedField): Set<string> {
   const words = wordsOf(field);
   const own = words.length === 1 ? words : [];
   const roles = new Set<string>();
@@ -236,11 +240,11 @@ function namesOf(field: ViewField): Set<string> {
 }
 
 /** Splits a field's name into words: `screenSize_inch` becomes `screen`, `size`, `inch`. */
-function wordsOf({ name }: ViewField): string[] {
+function wordsOf({ name }: ResolvedField): string[] {
   return valueKeys(name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ").replace(/[_.\-/]+/g, " "));
 }
 
-function unitsInName(field: ViewField): Unit[] {
+function unitsInName(field: ResolvedField): Unit[] {
   const last = wordsOf(field).at(-1);
   const unit = last === undefined ? undefined : unitNamed(last);
   return unit === undefined ? [] : [unit];

@@ -2,7 +2,7 @@
 // refers to the price, to the rating, or to the field whose name contains the number's unit. A bare number is
 // read only if it is not followed by something that it could count (`up to 10 devices`).
 
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { Comparison } from "../../question/filter/filter-ast.js";
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
@@ -21,7 +21,7 @@ interface Amount {
 
 interface Lead {
   readonly to: number;
-  readonly field: ViewField | null;
+  readonly field: ResolvedField | null;
   /** True if the query names the field. */
   readonly said: boolean;
 }
@@ -96,12 +96,12 @@ class RangeReader {
     return leads;
   }
 
-  #numberField(key: string): ViewField | null {
+  #numberField(key: string): ResolvedField | null {
     const field = this.facts.fieldNamed(key) ?? (isStars(key) ? this.facts.roles.rating : null);
     return field !== null && field.kind !== "string" && !field.array ? field : null;
   }
 
-  #number(at: number, field: ViewField | null, said: boolean): Reading | null {
+  #number(at: number, field: ResolvedField | null, said: boolean): Reading | null {
     return (
       this.#between(at, field) ??
       this.#compared(at, field) ??
@@ -112,7 +112,7 @@ class RangeReader {
     );
   }
 
-  #between(at: number, named: ViewField | null): Reading | null {
+  #between(at: number, named: ResolvedField | null): Reading | null {
     const phrase = phraseAt(this.language.between, at, this.#keyAt);
     if (phrase === null) return null;
     const first = this.#amount(at + phrase.keys.length);
@@ -125,7 +125,7 @@ class RangeReader {
     return null;
   }
 
-  #compared(at: number, named: ViewField | null): Reading | null {
+  #compared(at: number, named: ResolvedField | null): Reading | null {
     const phrase = phraseAt(this.language.before, at, this.#keyAt);
     if (phrase === null) return null;
     const amount = this.#amount(at + phrase.keys.length);
@@ -136,7 +136,7 @@ class RangeReader {
   }
 
   /** Reads `20 to 40 euro`, `$20-$40`. */
-  #spread(at: number, named: ViewField | null): Reading | null {
+  #spread(at: number, named: ResolvedField | null): Reading | null {
     const first = this.#amount(at);
     if (first === null) return null;
     const phrase = phraseAt(this.language.to, first.to, this.#keyAt);
@@ -147,7 +147,7 @@ class RangeReader {
   }
 
   /** Reads `4 stars and up`, `50 euros or less`, `4+ stars`. */
-  #after(at: number, named: ViewField | null): Reading | null {
+  #after(at: number, named: ResolvedField | null): Reading | null {
     const amount = this.#amount(at);
     if (amount === null || (amount.of === null && named === null)) return null;
     if (amount.plus) return this.#bounded(amount, ">=", named);
@@ -156,7 +156,7 @@ class RangeReader {
     return this.#bounded({ ...amount, to: amount.to + phrase.keys.length }, phrase.means, named);
   }
 
-  #about(at: number, named: ViewField | null): Reading | null {
+  #about(at: number, named: ResolvedField | null): Reading | null {
     const phrase = phraseAt(this.language.about, at, this.#keyAt);
     const amount = phrase === null ? null : this.#amount(at + phrase.keys.length);
     if (amount === null || amount.of !== "money") return null;
@@ -167,7 +167,7 @@ class RangeReader {
   /**
    * Reads `55 inch`, `size 42`. Never reads a price or a rating this way, because nobody wants an exact one.
    */
-  #equal(at: number, named: ViewField | null, said: boolean): Reading | null {
+  #equal(at: number, named: ResolvedField | null, said: boolean): Reading | null {
     const amount = this.#amount(at);
     if (amount === null || amount.plus || amount.of === "money" || amount.of === "stars") return null;
     if (amount.of === null && (!said || named === null || this.#hasRole(named))) return null;
@@ -179,12 +179,12 @@ class RangeReader {
     return reading === null ? null : { ...reading, doubt: "share" };
   }
 
-  #hasRole(field: ViewField): boolean {
+  #hasRole(field: ResolvedField): boolean {
     return Object.values(this.facts.roles).includes(field);
   }
 
   /** Both numbers have the same unit, which may be written only once: `20 to 40 euro`. */
-  #twoSided(first: Amount, last: Amount, named: ViewField | null, symbols: boolean): Reading | null {
+  #twoSided(first: Amount, last: Amount, named: ResolvedField | null, symbols: boolean): Reading | null {
     const of = last.of ?? first.of;
     if (first.of !== null && first.of !== of && last.of !== null) return null;
     if (first.value >= last.value || first.plus || last.plus) return null;
@@ -193,7 +193,7 @@ class RangeReader {
     return reading !== null && symbols && of === null ? { ...reading, doubt: "words" } : reading;
   }
 
-  #bounded(amount: Amount, bound: Comparison, named: ViewField | null): Reading | null {
+  #bounded(amount: Amount, bound: Comparison, named: ResolvedField | null): Reading | null {
     const isLow = bound.startsWith(">");
     const open = bound.length === 1;
     return this.#reading(
@@ -208,7 +208,7 @@ class RangeReader {
     );
   }
 
-  #reading(amount: Amount, range: Range, named: ViewField | null): Reading | null {
+  #reading(amount: Amount, range: Range, named: ResolvedField | null): Reading | null {
     const target = this.#target(amount, named);
     if (target === null) return null;
     const scaled = { ...range, low: target.scale(range.low), high: target.scale(range.high) };
@@ -229,11 +229,11 @@ class RangeReader {
 
   #target(
     { of }: Amount,
-    named: ViewField | null,
-  ): { field: ViewField; scale: (value: number | null) => number | null } | null {
+    named: ResolvedField | null,
+  ): { field: ResolvedField; scale: (value: number | null) => number | null } | null {
     const plain = (value: number | null): number | null => value;
     const { price, rating } = this.facts.roles;
-    const only = (field: ViewField | null) =>
+    const only = (field: ResolvedField | null) =>
       field === null || (named !== null && named !== field) ? null : { field, scale: plain };
     if (of === "money") return only(price);
     if (of === "stars") return only(rating);
@@ -290,7 +290,7 @@ function unitOf(token: TextPiece): Amount["of"] {
  * Returns the range as a filter. Null if the range is a single fractional number but the field contains whole
  * numbers.
  */
-function filterOf({ name, kind }: ViewField, { low, high, lowOpen, highOpen }: Range): string | null {
+function filterOf({ name, kind }: ResolvedField, { low, high, lowOpen, highOpen }: Range): string | null {
   if (low !== null && high !== null && low === high) {
     return kind === "int" && !Number.isInteger(low) ? null : `${name}:=${low}`;
   }
@@ -299,7 +299,11 @@ function filterOf({ name, kind }: ViewField, { low, high, lowOpen, highOpen }: R
   return `${name}:${lowOpen ? ">" : ">="}${low}`;
 }
 
-function saidOf(field: ViewField, { low, high, lowOpen, highOpen }: Range, { sentences }: Language): string {
+function saidOf(
+  field: ResolvedField,
+  { low, high, lowOpen, highOpen }: Range,
+  { sentences }: Language,
+): string {
   const values = { field: labelOf(field), n: low ?? high ?? 0, m: high ?? 0 };
   if (low !== null && high !== null)
     return filled(low === high ? sentences.equals : sentences.between, values);

@@ -1,5 +1,5 @@
 // A reading of one part of a query, and the combination of readings into a rewritten query.
-import type { ViewField } from "../../catalog/schema/index-view.js";
+import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { SortRequest } from "../../question/request/query-sort.js";
 import type { Language } from "./languages/language.js";
 import type { TextPiece } from "./tokens.js";
@@ -81,13 +81,13 @@ export function spanText(text: string, tokens: readonly TextPiece[], from: numbe
  * Returns a filter for a text field that matches any of the `spellings`: as the whole value or, if `words` is
  * true, as words within a longer value.
  */
-export function valueFilter(field: ViewField, spellings: readonly string[], words: boolean): string {
+export function valueFilter(field: ResolvedField, spellings: readonly string[], words: boolean): string {
   const quoted = spellings.map((value) => `\`${value.replaceAll("`", "``")}\``);
   return `${field.name}${words ? ":" : ":="}${quoted.length === 1 ? quoted[0] : `[${quoted.join(",")}]`}`;
 }
 
 /** Returns a field's name in a readable form. */
-export function labelOf({ name }: ViewField): string {
+export function labelOf({ name }: ResolvedField): string {
   return name.replace(/[_.]+/g, " ");
 }
 

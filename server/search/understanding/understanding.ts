@@ -43,7 +43,7 @@ export class QueryUnderstanding implements Understanding {
     const { asked, index } = query;
     let meaning: Meaning<Attempt> | null = null;
     let known: KnownFacts | null = null;
-    if (mayName(asked.q, this.#memory.names(index.record, index.view))) {
+    if (mayName(asked.q, this.#memory.names(index.record, index.schema))) {
       known = await this.#facts(query);
       meaning = this.#meaning(query);
       const named = await orNothing(meaning.named(asked, known.facts));
@@ -102,7 +102,7 @@ export class QueryUnderstanding implements Understanding {
         values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),
       }));
     };
-    const { record, view } = index;
+    const { record, schema } = index;
     const within = asked.within?.text ?? "";
     const behind = async (work: (later: IndexSnapshot) => Promise<void>): Promise<void> => {
       const later = await snapshotBehind();
@@ -112,7 +112,7 @@ export class QueryUnderstanding implements Understanding {
         later.release();
       }
     };
-    return this.#memory.of({ record, view, within, documents: scale.documents, snapshot, count, behind });
+    return this.#memory.of({ record, schema, within, documents: scale.documents, snapshot, count, behind });
   }
 }
 

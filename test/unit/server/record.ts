@@ -4,7 +4,7 @@ import type { FieldDefinition } from "../../../server/catalog/definition/schema.
 import { DEFAULT_SETTINGS, type IndexSettings } from "../../../server/catalog/definition/settings.js";
 import type { IndexContents } from "../../../server/catalog/index-contents.js";
 import type { IndexRecord } from "../../../server/catalog/records/index-record.js";
-import { IndexView } from "../../../server/catalog/schema/index-view.js";
+import { ResolvedSchema } from "../../../server/catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../../server/catalog/schema/text-analyser.js";
 import type { FieldType } from "../../../server/ground/field-types.js";
 import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
@@ -69,7 +69,7 @@ export const SERVERS: ModelServers = {
   seal: (apiKey, url) => Buffer.from(`${[...apiKey].reverse().join("")} for ${new URL(url).origin}`),
 };
 
-export const view = new IndexView(makeRecord());
+export const schema = new ResolvedSchema(makeRecord());
 
 /** Stands in for the engine's analyser: its terms are runs of letters and digits in lower case. */
 export const analyser: TextAnalyser = {

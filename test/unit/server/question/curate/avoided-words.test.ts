@@ -6,13 +6,13 @@ import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/s
 import { avoidingRules } from "../../../../../server/question/curate/avoided-words.js";
 import { stemTerms } from "../../../../../server/question/words/variants.js";
 import { loadEngine } from "../../../engine/load-engine.js";
-import { view } from "../../record.js";
+import { schema } from "../../record.js";
 
 const ENGLISH = 1;
 let analyser: TextAnalyser;
 
 beforeAll(async () => {
-  analyser = textAnalyser((await loadEngine()).workbench(), view);
+  analyser = textAnalyser((await loadEngine()).workbench(), schema);
 });
 
 describe("words that are not wanted", () => {

@@ -6,12 +6,12 @@ import { compileFilter } from "../../../../../server/question/filter/filter-comp
 import { nativeFilter } from "../../../../../server/question/filter/filter-native.js";
 import { parseFilter } from "../../../../../server/question/filter/filter-parser.js";
 import { readBounds, readDouble, readInteger } from "../../../../../server/question/filter/numbers.js";
-import { analyser, view } from "../../record.js";
+import { analyser, schema } from "../../record.js";
 
 const compile = (text: string): FilterOp[] =>
-  compileFilter(parseFilter(text, DEFAULT_LIMITS), view, analyser);
+  compileFilter(parseFilter(text, DEFAULT_LIMITS), schema, analyser);
 const native = (filters: object): FilterOp[] =>
-  compileFilter(nativeFilter(filters, DEFAULT_LIMITS), view, analyser);
+  compileFilter(nativeFilter(filters, DEFAULT_LIMITS), schema, analyser);
 const int = (slot: number, low: bigint, high: bigint): FilterOp => ({ op: "intRange", slot, low, high });
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);

@@ -13,7 +13,7 @@ import type {
   SearchAlternative,
   SearchWord,
 } from "../../../../../engine-wasm/host/programs/search-program.js";
-import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
+import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { highlightRequest } from "../../../../../server/question/request/highlight-request.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
@@ -48,7 +48,7 @@ function requested(q: string, words?: SearchWord[]) {
   const request = readQueryRequest(
     { q, highlight_fields: "title,brand" },
     record,
-    index.view,
+    index.schema,
     DEFAULT_LIMITS,
   );
   const { text } = planQuery(request, index, { documents: 10, documentsMax: 10 });
@@ -61,7 +61,7 @@ function requested(q: string, words?: SearchWord[]) {
 
 describe("highlight request", () => {
   it("names fields with their language and whether they hold part numbers or are searched inside of words", () => {
-    const language = new IndexView(
+    const language = new ResolvedSchema(
       makeRecord({}, [field("title", "string", 0, { language: "de", infix: true })]),
     ).field("title")!.language;
     expect(language).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 // Query parameters: types, clamping, precedence, error messages.
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
+import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import {
   QUERY,
@@ -11,7 +11,7 @@ import {
 import { field, makeRecord } from "../../record.js";
 
 function read(body: unknown, record = makeRecord()): QueryRequest {
-  return readQueryRequest(body, record, new IndexView(record), DEFAULT_LIMITS);
+  return readQueryRequest(body, record, new ResolvedSchema(record), DEFAULT_LIMITS);
 }
 const weights = (request: QueryRequest): [string, number][] =>
   request.fields.map(({ field: { name }, weight }) => [name, weight]);

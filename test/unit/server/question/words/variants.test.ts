@@ -15,13 +15,13 @@ import {
   variantsOf,
 } from "../../../../../server/question/words/variants.js";
 import { loadEngine } from "../../../engine/load-engine.js";
-import { view } from "../../record.js";
+import { schema } from "../../record.js";
 
 let analyser: TextAnalyser;
 
 beforeAll(async () => {
   const engine: EngineModule = await loadEngine();
-  analyser = textAnalyser(engine.workbench(), view);
+  analyser = textAnalyser(engine.workbench(), schema);
 });
 
 const read = (q: string, stopWords: string[] = []): QueryText =>

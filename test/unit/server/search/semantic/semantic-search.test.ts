@@ -36,7 +36,7 @@ const resultOf = (found: number, ...seqs: number[]) => ({
  * modes.
  */
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
-  const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.view, DEFAULT_LIMITS);
+  const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.schema, DEFAULT_LIMITS);
   const scale = { shards: 1, documents: 1_000, documentsMax: 1_000 };
   const plan = { ...planQuery(request, INDEX, scale), ...change };
   const searches: string[] = [];

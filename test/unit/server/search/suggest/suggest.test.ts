@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
-import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
+import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { skuTerm, stemTerms } from "../../../../../server/question/words/variants.js";
 import { SuggestionList } from "../../../../../server/search/suggest/suggest-list.js";
@@ -13,12 +13,12 @@ import {
   type SuggestRequest,
 } from "../../../../../server/search/suggest/suggest-request.js";
 import { ValueChooser } from "../../../../../server/search/suggest/suggest-values.js";
-import { analyser, makeRecord, view } from "../../record.js";
+import { analyser, makeRecord, schema } from "../../record.js";
 
 const POPULAR = { ...makeRecord(), defaultSortingField: "views" };
 
 function read(body: unknown, record = makeRecord()): SuggestRequest {
-  return readSuggestRequest(body, record, new IndexView(record), DEFAULT_LIMITS, null);
+  return readSuggestRequest(body, record, new ResolvedSchema(record), DEFAULT_LIMITS, null);
 }
 
 describe("suggest request", () => {
@@ -97,7 +97,7 @@ const RULES = { analyser, languages: [], bytesMax: 40 };
 
 function values(document: object, input: string[], words: SearchWord[], otherForms = false): string[] {
   const chooser = new ValueChooser({ ...RULES, input: analyser.tokens(input.join(" ")), words, otherForms });
-  const fields = ["title", "brand", "tags"].map((name) => view.field(name)!);
+  const fields = ["title", "brand", "tags"].map((name) => schema.field(name)!);
   return chooser
     .choose({ ...document }, fields)
     .map(({ value, field, startsWithInput }) => `${field} ${value}${startsWithInput ? " <" : ""}`);
@@ -204,7 +204,7 @@ describe("values written in parts", () => {
         words: [searched],
         otherForms: false,
       });
-      const fields = [view.field("title")!, view.field("brand")!];
+      const fields = [schema.field("title")!, schema.field("brand")!];
       return chooser.choose({ title: "first", brand: text }, fields)[0]?.field === "brand";
     };
     expect(fits(other(["foot", "ball"], true), "a foot ball")).toBe(true);

@@ -12,7 +12,7 @@ import { readText } from "../../../../../server/search/understanding/read.js";
 import type { Reading } from "../../../../../server/search/understanding/reading.js";
 import { tokensOf } from "../../../../../server/search/understanding/tokens.js";
 import { analyser } from "../../record.js";
-import { factsOf, RECORD, SHOP_FIELDS, SHOP_VALUES, VIEW } from "./shop.js";
+import { factsOf, RECORD, SCHEMA, SHOP_FIELDS, SHOP_VALUES } from "./shop.js";
 
 const FACTS = factsOf();
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
@@ -58,8 +58,8 @@ function checkReadings(text: string, readings: readonly Reading[]): void {
     if (sort !== undefined) expect(SHOP_FIELDS.map(({ name }) => name)).toContain(sort.field?.name);
     if (filter === undefined) continue;
     const node = parseFilter(filter, DEFAULT_LIMITS);
-    expect(compileFilter(node, VIEW, analyser).length).toBeGreaterThan(0);
-    if (node.kind !== "clause" || VIEW.field(node.field)?.kind !== "string") continue;
+    expect(compileFilter(node, SCHEMA, analyser).length).toBeGreaterThan(0);
+    if (node.kind !== "clause" || SCHEMA.field(node.field)?.kind !== "string") continue;
     for (const value of node.values)
       expect(SHOP_VALUES[node.field]).toContain(value.kind === "literal" ? value.literal.text : null);
   }
@@ -83,7 +83,7 @@ describe("any text", () => {
   it("is rewritten with its own words, once", async () => {
     await fc.assert(
       fc.asyncProperty(typed.filter(askable), async (text) => {
-        const request = readQueryRequest({ q: text }, RECORD, VIEW, DEFAULT_LIMITS);
+        const request = readQueryRequest({ q: text }, RECORD, SCHEMA, DEFAULT_LIMITS);
         const context = (await credulous().named(request, FACTS))?.context ?? null;
         if (context === null) return;
         const { rewritten_query: query } = context;
@@ -131,7 +131,7 @@ it("any claim of a model is refused or holds", () => {
       const meant = claimed(text, read, FACTS);
       if (meant === null) return;
       if (meant.filterBy !== null)
-        expect(compileFilter(parseFilter(meant.filterBy, DEFAULT_LIMITS), VIEW, analyser)).not.toEqual([]);
+        expect(compileFilter(parseFilter(meant.filterBy, DEFAULT_LIMITS), SCHEMA, analyser)).not.toEqual([]);
       const known = new Set(wordsOf(text));
       for (const kept of wordsOf(meant.text)) expect(known).toContain(kept);
     }),

@@ -11,7 +11,7 @@ import {
   type FactsQuestion,
 } from "../../../../../server/search/understanding/facts-memory.js";
 import { makeRecord } from "../../record.js";
-import { SHOP_FIELDS, SHOP_VALUES, VIEW } from "./shop.js";
+import { SCHEMA, SHOP_FIELDS, SHOP_VALUES } from "./shop.js";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
@@ -23,7 +23,7 @@ interface Standing {
   readonly expansions: ExpansionCache | null;
 }
 
-const viewOf = (generation: number, rebuilding = false): Standing => ({
+const resolvedSchemaOf = (generation: number, rebuilding = false): Standing => ({
   generation,
   expansions: rebuilding ? null : new ExpansionCache(new CacheMeter()),
 });
@@ -48,7 +48,7 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
   const of = (shop: IndexRecord, snapshot: Standing, rest: Partial<Question> = {}) =>
     memory.of({
       record: shop,
-      view: VIEW,
+      schema: SCHEMA,
       within: "",
       documents: 10,
       snapshot,
@@ -62,28 +62,28 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
 it("facts are counted once for a generation, also when many ask at once", async () => {
   const { of, counted } = world();
   const shop = record(1);
-  const asked = Array.from({ length: 5 }, () => of(shop, viewOf(3)));
+  const asked = Array.from({ length: 5 }, () => of(shop, resolvedSchemaOf(3)));
   const known = await Promise.all(asked);
   expect(new Set(known.map(({ facts }) => facts)).size).toBe(1);
   expect(known.every(({ current }) => current)).toBe(true);
   expect(counted).toHaveLength(1);
-  await of(shop, viewOf(4));
-  await of({ ...shop }, viewOf(4));
+  await of(shop, resolvedSchemaOf(4));
+  await of({ ...shop }, resolvedSchemaOf(4));
   expect(counted).toHaveLength(3);
 });
 
 it("those of a large index serve for a while, and are known to be older", async () => {
   const { of, counted } = world();
   const shop = record(1);
-  expect((await of(shop, viewOf(3), LARGE)).current).toBe(true);
-  expect((await of(shop, viewOf(4), LARGE)).current).toBe(false);
+  expect((await of(shop, resolvedSchemaOf(3), LARGE)).current).toBe(true);
+  expect((await of(shop, resolvedSchemaOf(4), LARGE)).current).toBe(false);
   expect(counted).toHaveLength(1);
 });
 
 it("older ones of a large index are counted anew behind one query, and serve until that is done", async () => {
   const { of, counted } = world();
   const shop = record(1);
-  const { facts } = await of(shop, viewOf(3), LARGE);
+  const { facts } = await of(shop, resolvedSchemaOf(3), LARGE);
   vi.setSystemTime(Date.now() + FACTS_MS);
   let begin = (): void => undefined;
   const may = new Promise<void>((resolve) => {
@@ -91,16 +91,19 @@ it("older ones of a large index are counted anew behind one query, and serve unt
   });
   const renewals: Promise<void>[] = [];
   const behind: Question["behind"] = (work) => {
-    const renewal = may.then(() => work(viewOf(5)));
+    const renewal = may.then(() => work(resolvedSchemaOf(5)));
     renewals.push(renewal);
     return renewal;
   };
   for (const generation of [4, 5])
-    expect(await of(shop, viewOf(generation), { ...LARGE, behind })).toEqual({ facts, current: false });
+    expect(await of(shop, resolvedSchemaOf(generation), { ...LARGE, behind })).toEqual({
+      facts,
+      current: false,
+    });
   expect(counted).toEqual([3]);
   begin();
   await Promise.all(renewals);
-  const renewed = await of(shop, viewOf(5), LARGE);
+  const renewed = await of(shop, resolvedSchemaOf(5), LARGE);
   expect([renewed.current, renewed.facts === facts, renewals.length]).toEqual([true, false, 1]);
   expect(counted).toEqual([3, 5]);
 });
@@ -108,45 +111,45 @@ it("older ones of a large index are counted anew behind one query, and serve unt
 it("when they cannot be counted behind queries, one waits for them in the end and hears why", async () => {
   const { of } = world();
   const shop = record(1);
-  await of(shop, viewOf(3), LARGE);
+  await of(shop, resolvedSchemaOf(3), LARGE);
   const count = (): Promise<never> => Promise.reject(new Error("no shard"));
   for (let tries = 0; tries < 2; tries++) {
     vi.setSystemTime(Date.now() + FACTS_MS);
     let tried = 0;
     const behind: Question["behind"] = (work) => {
       tried++;
-      return work(viewOf(4));
+      return work(resolvedSchemaOf(4));
     };
-    expect((await of(shop, viewOf(4), { ...LARGE, count, behind })).current).toBe(false);
+    expect((await of(shop, resolvedSchemaOf(4), { ...LARGE, count, behind })).current).toBe(false);
     expect(tried).toBe(1);
     await new Promise((resolve) => setImmediate(resolve)); // lets the failure arrive
   }
   vi.setSystemTime(Date.now() + 60_000);
-  await expect(of(shop, viewOf(4), { ...LARGE, count })).rejects.toThrow("no shard");
+  await expect(of(shop, resolvedSchemaOf(4), { ...LARGE, count })).rejects.toThrow("no shard");
 });
 
 it("nothing is kept while an index is rebuilt, or when counting fails", async () => {
   const { of, counted } = world();
   const shop = record(1);
-  for (let i = 0; i < 2; i++) await of(shop, viewOf(3, true));
+  for (let i = 0; i < 2; i++) await of(shop, resolvedSchemaOf(3, true));
   expect(counted).toHaveLength(2);
   const failing = () => Promise.reject(new Error("no shard"));
-  await expect(of(shop, viewOf(4), { count: failing })).rejects.toThrow("no shard");
-  await of(shop, viewOf(4));
+  await expect(of(shop, resolvedSchemaOf(4), { count: failing })).rejects.toThrow("no shard");
+  await of(shop, resolvedSchemaOf(4));
   expect(counted).toHaveLength(3);
 });
 
 it("the index that was not asked for the longest time is forgotten first", async () => {
   const { of, counted } = world({}, 40);
   const [a, b, c] = [record(1), record(2), record(3)];
-  for (const shop of [a, b, a, c, a]) await of(shop, viewOf(1));
+  for (const shop of [a, b, a, c, a]) await of(shop, resolvedSchemaOf(1));
   expect(counted).toHaveLength(3);
-  await of(b, viewOf(1));
+  await of(b, resolvedSchemaOf(1));
   expect(counted).toHaveLength(4);
 });
 
 it("a facet has so many values and no more", async () => {
   const { of } = world({ understandingFacetValuesMax: 1, understandingFacetsMax: 2 });
-  const { facts } = await of(record(1), viewOf(1));
+  const { facts } = await of(record(1), resolvedSchemaOf(1));
   expect([facts.size, facts.values(["adidas"]).length, facts.values(["hp"]).length]).toEqual([2, 1, 0]);
 });

@@ -7,7 +7,7 @@ import { type QueryRequest, readQueryRequest } from "../../../../../server/quest
 import type { IndexFacts } from "../../../../../server/search/understanding/facts.js";
 import { Meaning } from "../../../../../server/search/understanding/meaning.js";
 import { valueKeys } from "../../../../../server/search/understanding/tokens.js";
-import { factsOf, RECORD, VIEW } from "./shop.js";
+import { factsOf, RECORD, SCHEMA } from "./shop.js";
 
 interface Product {
   readonly title: string;
@@ -69,7 +69,7 @@ function passes(product: Product, node: FilterNode | null): boolean {
 }
 
 const ask = (q: string, more: object = {}): QueryRequest =>
-  readQueryRequest({ q, ...more }, RECORD, VIEW, DEFAULT_LIMITS);
+  readQueryRequest({ q, ...more }, RECORD, SCHEMA, DEFAULT_LIMITS);
 const named = async (shop: Shop, q: string, more: object = {}, facts: IndexFacts = FACTS) =>
   (await shop.meaning().named(ask(q, more), facts))?.context ?? null;
 

@@ -1,6 +1,6 @@
 // A shop's index as query understanding sees it: its fields, and the values of its facets.
-import type { ViewField } from "../../../../../server/catalog/schema/index-view.js";
-import { IndexView } from "../../../../../server/catalog/schema/index-view.js";
+import type { ResolvedField } from "../../../../../server/catalog/schema/resolved-schema.js";
+import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { IndexFacts } from "../../../../../server/search/understanding/facts.js";
 import { field, makeRecord } from "../../record.js";
 
@@ -27,12 +27,12 @@ export const SHOP_VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const RECORD = makeRecord({ brand_field: "brand" }, SHOP_FIELDS);
-export const VIEW = new IndexView(RECORD);
+export const SCHEMA = new ResolvedSchema(RECORD);
 
 export function factsOf(values: Readonly<Record<string, readonly string[]>> = SHOP_VALUES): IndexFacts {
   const counted = Object.entries(values).map(([name, texts]) => ({
-    field: VIEW.field(name) as ViewField,
+    field: SCHEMA.field(name) as ResolvedField,
     values: texts.map((value, i) => ({ value, count: texts.length - i })),
   }));
-  return new IndexFacts(RECORD, VIEW, counted);
+  return new IndexFacts(RECORD, SCHEMA, counted);
 }

@@ -1,5 +1,6 @@
-// What queries and writes need from an index record, derived once per record: fields by name and by slot with
-// their engine codes, searchable fields with their weights, and the schema in the form sent to the shards.
+// The resolved schema: what queries and writes need from an index record, derived once per record. It has the
+// fields by name and by slot with their engine codes, the searchable fields with their weights, and the schema
+// in the form sent to the shards.
 import {
   ANALYSIS_VERSION,
   FLAG_BRAND,
@@ -19,7 +20,7 @@ import type { IndexRecord } from "../records/index-record.js";
 /** More schema versions than any index will ever have. */
 const SCHEMA_VERSIONS = 2 ** 20;
 
-export interface ViewField {
+export interface ResolvedField {
   readonly name: string;
   readonly type: FieldType;
   /** The engine's TYPE_* constant. */
@@ -37,19 +38,19 @@ export interface ViewField {
 }
 
 export interface WeightedField {
-  readonly field: ViewField;
+  readonly field: ResolvedField;
   /** Always positive. */
   readonly weight: number;
 }
 
-export class IndexView {
-  readonly #byName = new Map<string, ViewField>();
-  readonly #bySlot = new Map<number, ViewField>();
+export class ResolvedSchema {
+  readonly #byName = new Map<string, ResolvedField>();
+  readonly #bySlot = new Map<number, ResolvedField>();
   /** The fields to search if a query names none. */
   readonly searchable: readonly WeightedField[];
   readonly symbolsToIndex: string;
   readonly tokenSeparators: string;
-  readonly defaultSort: ViewField | null;
+  readonly defaultSort: ResolvedField | null;
   /** Slots of fields with part numbers. */
   readonly skuSlots: readonly number[];
   readonly brandSlot: number | null;
@@ -57,7 +58,7 @@ export class IndexView {
 
   constructor(record: IndexRecord) {
     for (const definition of record.fields) {
-      const field = viewField(definition, record.settings);
+      const field = resolvedField(definition, record.settings);
       this.#byName.set(field.name, field);
       this.#bySlot.set(field.slot, field);
     }
@@ -83,11 +84,11 @@ export class IndexView {
     };
   }
 
-  field(name: string): ViewField | undefined {
+  field(name: string): ResolvedField | undefined {
     return this.#byName.get(name);
   }
 
-  fieldOfSlot(slot: number): ViewField | undefined {
+  fieldOfSlot(slot: number): ResolvedField | undefined {
     return this.#bySlot.get(slot);
   }
 
@@ -95,7 +96,7 @@ export class IndexView {
    * The field's weight: its own from the settings or, if the settings list no weights, one that descends in
    * the order of searchable attributes.
    */
-  weightOf(field: ViewField): number {
+  weightOf(field: ResolvedField): number {
     return this.searchable.find((entry) => entry.field === field)?.weight ?? 1;
   }
 
@@ -110,21 +111,23 @@ export class IndexView {
   }
 }
 
-export function isSearchable(field: ViewField): boolean {
+export function isSearchable(field: ResolvedField): boolean {
   return field.kind === "string" && field.index;
 }
 
-/** Records are immutable and a view depends only on its record, so one map serves the whole thread. */
-const views = new WeakMap<IndexRecord, IndexView>();
+/**
+ * Records are immutable and a resolved schema depends only on its record, so one map serves the whole thread.
+ */
+const resolved = new WeakMap<IndexRecord, ResolvedSchema>();
 
-/** A record's view, computed once. */
-export function viewOf(record: IndexRecord): IndexView {
-  let view = views.get(record);
-  if (view === undefined) {
-    view = new IndexView(record);
-    views.set(record, view);
+/** A record's resolved schema, computed once. */
+export function resolvedSchemaOf(record: IndexRecord): ResolvedSchema {
+  let schema = resolved.get(record);
+  if (schema === undefined) {
+    schema = new ResolvedSchema(record);
+    resolved.set(record, schema);
   }
-  return view;
+  return schema;
 }
 
 function flagsOf(
@@ -141,7 +144,7 @@ function flagsOf(
   );
 }
 
-function viewField(definition: FieldDefinition, settings: IndexSettings): ViewField {
+function resolvedField(definition: FieldDefinition, settings: IndexSettings): ResolvedField {
   const { name, type, slot, index, facet, sort, infix } = definition;
   const { code, kind, array } = FIELD_TYPES[type];
   const language = definition.language ?? settings.language;
