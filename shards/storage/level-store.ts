@@ -2,7 +2,7 @@
 // one for each reply (3 us uncompressed, 9 us compressed), and segments are already compressed.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { discardBuffer } from "../../engine-wasm/host/runtime/discards.js";
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
@@ -290,7 +290,7 @@ export class LevelStore implements Store {
       let begunMs = performance.now();
       for (const op of ops) {
         if (performance.now() - begunMs >= PUT_SLICE_MS) {
-          await turn();
+          await yieldToEventLoop();
           begunMs = performance.now();
         }
         bytes += op.key.length;

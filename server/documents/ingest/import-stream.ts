@@ -1,7 +1,7 @@
 // Imports NDJSON and replies with NDJSON. A stream of any length is cut into batches, a few of which are in
 // flight at a time. The stream is read no faster than the batches are written, and other requests run between
 // batches. The reply has one line per failed document, followed by a summary.
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Action } from "../../../shards/protocol/ops.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -80,7 +80,7 @@ export async function* importDocuments(
    * writes start in stream order.
    */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
-    await nextTurn(); // without valid documents, the batch never waits for a shard
+    await yieldToEventLoop(); // without valid documents, the batch never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     ingest.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(ingest, record, code, batch, target);

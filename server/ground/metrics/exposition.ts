@@ -1,7 +1,7 @@
 // Prints the metrics as Prometheus text. Only this file uses prom-client, which formats and escapes the text
 // and adds the process's own metrics. The server counts in its own recorder, because updating the library's
 // label maps on every request is too expensive.
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricType, Registry } from "prom-client";
 import { HISTOGRAMS, type HistogramFamily, NUMBERS } from "./families.js";
 import type { Readings } from "./readings.js";
@@ -65,7 +65,7 @@ export class Exposition {
     const parts: string[] = [];
     for (const { name } of this.#registry.getMetricsAsArray()) {
       parts.push(await this.#registry.getSingleMetricAsString(name));
-      await nextTurn();
+      await yieldToEventLoop();
     }
     return `${parts.join("\n\n")}\n`;
   }

@@ -4,7 +4,7 @@
 // or ended; writes belong inside cork.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
@@ -68,7 +68,7 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   };
   const close = async (): Promise<void> => {
     stopAccepting();
-    await nextTurn(); // replies are sent at the end of a turn of the event loop
+    await yieldToEventLoop(); // replies are sent at the end of a turn of the event loop
     apps.close();
   };
   return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { writeBackupFile } from "../../../shards/storage/backup-file.js";
 import type { StoreSnapshot } from "../../../shards/storage/store.js";
 import type { Catalog } from "../../catalog/catalog.js";
@@ -193,7 +193,7 @@ export class Backups {
       await mkdir(partial, { recursive: true, mode: 0o700 });
       const pause = async (): Promise<void> => {
         signal.throwIfAborted();
-        await nextTurn();
+        await yieldToEventLoop();
       };
       const files = await Promise.allSettled([
         writeBackupFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => [

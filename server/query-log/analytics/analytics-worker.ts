@@ -1,6 +1,6 @@
 // Entry point of the query log's thread, the only thread that opens the log's database. Tasks run
 // concurrently, but the log runs those that change it one at a time.
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError, StoreWriteError } from "../../../shards/storage/store.js";
@@ -64,7 +64,7 @@ async function answer(log: QueryLog, task: AnalyticsTask): Promise<AnalyticsRepl
     case "backup":
       return log.backup(task.path, async () => {
         if (Atomics.load(task.stop, 0) !== 0) throw new Error("the backup was given up");
-        await turn();
+        await yieldToEventLoop();
       });
     case "close":
       await log.close();

@@ -1,5 +1,5 @@
 // Reads a report's period, which is split into stored rollups and parts that must be read row by row.
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { EventBlock } from "../rows/event-block.js";
 import { LogKind, rollupKey } from "../rows/keys.js";
 import type { OpenEvent, OpenSearch } from "../rows/open-rows.js";
@@ -70,7 +70,7 @@ async function readOnce(
   const slices = slicesOf(state, blocks, window, parts.length > 0);
   readOpenRows(state, window, reader);
   for (const slice of slices) {
-    await turn();
+    await yieldToEventLoop();
     if (slice.kind === "rollup") {
       for (const part of parts) {
         const value = store.getSync(rollupKey(log, slice.of, slice.period, ROLLUP_PARTS[part]));

@@ -1,6 +1,6 @@
 // Anonymises a person's rows: the searches and events still count, but can no longer be attributed to the
 // person.
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import { NOBODY, type Person } from "../rows/journal.js";
 import { journalRange, logRange } from "../rows/keys.js";
@@ -33,7 +33,7 @@ export async function forgetPerson(log: Logs, number: number, person: Person): P
   let rows = 0;
   for (const hour of [...(await log.state(number)).hours.keys()]) {
     rows += await log.change(number, (state) => forgetInHour(log, state, hour, person));
-    await turn();
+    await yieldToEventLoop();
   }
   // A deleted value stays on disk until its LevelDB table is rewritten.
   await log.store.compact(logRange(number));

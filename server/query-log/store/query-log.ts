@@ -36,7 +36,7 @@ export class QueryLog {
   readonly damage: string[] = [];
   /** Least recently used first. */
   readonly #logs = new Map<number, LogState>();
-  readonly #turns = new Lane();
+  readonly #changes = new Lane();
   /** Serialises writes to the journal. */
   readonly #journaling = new Lane();
   #nextJournal = 1;
@@ -90,13 +90,13 @@ export class QueryLog {
 
   /** Returns a log's state after all changes queued so far. */
   async state(log: number): Promise<LogState> {
-    await this.#turns.idle();
+    await this.#changes.idle();
     return this.#load(log);
   }
 
   /** Turns all open rows into blocks. Throws StoreWriteError. */
   checkpoint(): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#changes.run(async () => {
       const upTo = this.#applied;
       const parts = [...this.#logs.values()]
         .map((state) => checkpointOf(state, this.blocks))
@@ -136,7 +136,7 @@ export class QueryLog {
 
   /** Deletes a log. */
   drop(log: number): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#changes.run(async () => {
       this.#forget(log);
       await this.store.clear(logRange(log));
     });
@@ -147,7 +147,7 @@ export class QueryLog {
    * not change it if it throws.
    */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
-    return this.#turns.run(async () => work(await this.#load(log)));
+    return this.#changes.run(async () => work(await this.#load(log)));
   }
 
   /**
@@ -155,7 +155,7 @@ export class QueryLog {
    * fails with that error.
    */
   async backup(path: string, pause: () => Promise<void>): Promise<BackupFileSums> {
-    await this.#turns.idle();
+    await this.#changes.idle();
     const view = this.store.view();
     try {
       return await writeBackupFile(path, view, pause);
@@ -166,7 +166,7 @@ export class QueryLog {
 
   async close(): Promise<void> {
     await this.#journaling.idle();
-    await this.#turns.idle();
+    await this.#changes.idle();
     await this.store.close();
   }
 
@@ -174,7 +174,7 @@ export class QueryLog {
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;
     await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
-    return { applied: this.#turns.run(() => this.#apply(number, chunk)) };
+    return { applied: this.#changes.run(() => this.#apply(number, chunk)) };
   }
 
   /** Applies a stored chunk. Skips a damaged chunk and records the damage. */
@@ -202,7 +202,7 @@ export class QueryLog {
   async #rollUp(log: number, nowMs: number): Promise<void> {
     const state = await this.state(log);
     const store = async (rollUp: RollUp): Promise<void> => {
-      await this.#turns.run(async () => {
+      await this.#changes.run(async () => {
         if (this.#logs.get(log) !== state || !rollUp.isCurrent()) return;
         await this.store.batch(rollUp.ops, { sync: false });
         rollUp.stored();

@@ -1,6 +1,6 @@
 // Aggregates past hours and days, and merges an hour's blocks at the same time. Depends only on stored data,
 // so it can be skipped, interrupted and repeated.
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import type { EventBlock } from "../rows/event-block.js";
 import type { BlockPlace } from "../rows/keys.js";
@@ -80,14 +80,14 @@ export async function rollUpHour(state: LogState, blocks: Blocks, number: number
     rollup.addSearches(marked.searches, marked.marks);
     rows += marked.searches.rows;
     if (rows < MERGED_ROWS_MAX) searches.push(marked);
-    await turn();
+    await yieldToEventLoop();
   }
   for (const block of hour.events) {
     const found = blocks.events({ log, hour: number, block });
     rollup.addEvents(found);
     rows += found.rows;
     if (rows < MERGED_ROWS_MAX) events.push(found);
-    await turn();
+    await yieldToEventLoop();
   }
   const merges = rows < MERGED_ROWS_MAX && (hour.searches.length > 1 || hour.events.length > 1);
   const merged = merges ? mergedBlocks(state, number, hour, searches, events) : null;
@@ -149,7 +149,7 @@ export async function rollUpDay(state: LogState, store: Store, day: number): Pro
     for (const number of numbers) {
       const value = store.getSync(rollupKey(log, LogKind.hourRollup, number, ROLLUP_PARTS[part]));
       if (value !== undefined) rollup.addPart(part, openRollup(value));
-      await turn();
+      await yieldToEventLoop();
     }
   }
   return {

@@ -1,6 +1,6 @@
 // Assembles a front-end: its listener, the search routes, and its own reads. It never changes data: it
 // forwards requests for all other routes to the owner, and gets indexes, tenants and keys from the owner.
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardError } from "../../../../shards/protocol/errors.js";
 import { indexNamed } from "../../../catalog/lookups.js";
@@ -144,7 +144,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
-      await nextTurn(); // the running reads' reports must reach the owner first
+      await yieldToEventLoop(); // the running reads' reports must reach the owner first
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),

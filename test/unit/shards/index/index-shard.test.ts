@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -264,7 +264,7 @@ describe("opening", () => {
       Array.from({ length: 40 }, (_, i) => doc(`d${i}`, i, filler)),
     );
     let answered = 0;
-    for (await turn(); !built; await turn()) {
+    for (await yieldToEventLoop(); !built; await yieldToEventLoop()) {
       expect((await shard.search({}, generation)).length).toBe(1);
       answered++;
     }

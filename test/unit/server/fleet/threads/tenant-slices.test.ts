@@ -1,5 +1,5 @@
 // TenantSlices on the HTTP thread: one slice per event loop iteration, tenants in rotation.
-import { setImmediate as nextLoop } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { inSlices, LARGE_BYTES, TenantSlices } from "../../../../../server/fleet/threads/tenant-slices.js";
 
@@ -17,7 +17,7 @@ describe("TenantSlices", () => {
       await turns.next(tenant);
       given.push(name);
     });
-    await nextLoop();
+    await yieldToEventLoop();
     expect(given.length).toBeLessThanOrEqual(1);
     await Promise.all(all);
     expect(given.indexOf("d")).toBe(1);
@@ -32,8 +32,8 @@ describe("TenantSlices", () => {
     const turn = turns.next(2).then(() => {
       given = true;
     });
-    await nextLoop();
-    await nextLoop();
+    await yieldToEventLoop();
+    await yieldToEventLoop();
     expect(given).toBe(false);
     light.end();
     light.end();
