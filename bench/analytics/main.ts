@@ -207,7 +207,7 @@ class AnalyticsBench {
         number,
       ];
       return [
-        `| searches per CPU second, ${ROUNDS} rounds in turns | ${count(logged)} logged, ${count(unlogged)} with \`analytics: false\`: ${((logged / unlogged) * 100).toFixed(1)} % |`,
+        `| searches per CPU second, ${ROUNDS} alternating rounds | ${count(logged)} logged, ${count(unlogged)} with \`analytics: false\`: ${((logged / unlogged) * 100).toFixed(1)} % |`,
       ];
     });
   }

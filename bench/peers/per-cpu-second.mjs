@@ -1,6 +1,6 @@
 // Queries per second of CPU time, for Skein and the programs in README.md: whole documents, queries with
-// filters, facets and sorts. All engines stay running and take short turns, also during the warm-up, so that
-// other load on the machine affects them equally. CPU time covers all threads of the engine's process.
+// filters, facets and sorts. All engines stay running and alternate in short trials, also during the warm-up,
+// so that other load on the machine affects them equally. CPU time covers all threads of the engine's process.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { drawQueries } from "../../dist/bench/load/queries.js";
@@ -11,11 +11,11 @@ import { startSkein } from "./servers.mjs";
 
 const WORKLOAD = "bench/workloads/catalogue.json";
 const PLAIN_KIND = "words";
-const TURN_SECONDS = 0.5;
+const TRIAL_SECONDS = 0.5;
 /**
- * Each turn starts this many queries later than the one before, so that slow engines also reach all queries.
+ * Each round starts this many queries later than the one before, so that slow engines also reach all queries.
  */
-const TURN_STRIDE = 97;
+const ROUND_STRIDE = 97;
 const LINES_PER_REQUEST = 1000;
 
 /** Two configurations of Skein: its defaults, and only the features that the programs also have. */
@@ -53,7 +53,7 @@ export async function measurePerCpuSecond({ file, folder, commands, count, secon
     const results = [];
     for (const { name, bodies } of sets) {
       process.stderr.write(`per CPU second: ${name}\n`);
-      results.push({ set: name, example: bodies[0], rows: await measureInTurns(contenders, bodies, seconds) });
+      results.push({ set: name, example: bodies[0], rows: await measureInterleaved(contenders, bodies, seconds) });
     }
     return results;
   } finally {
@@ -126,17 +126,17 @@ async function programContender(program, documents, folder, schema) {
 }
 
 /**
- * Runs rounds of short turns until every contender has used `seconds` of CPU time to warm up, then measures
+ * Runs rounds of short trials until every contender has used `seconds` of CPU time to warm up, then measures
  * for as long again. On a busy machine this takes longer but gives the same figures.
  */
-async function measureInTurns(contenders, bodies, seconds) {
-  let turn = 0;
+async function measureInterleaved(contenders, bodies, seconds) {
+  let round = 0;
   const rounds = async () => {
     const sums = contenders.map(() => ({ queries: 0, cpuSeconds: 0 }));
-    for (; sums.some(({ cpuSeconds }) => cpuSeconds < seconds); turn++) {
+    for (; sums.some(({ cpuSeconds }) => cpuSeconds < seconds); round++) {
       for (let step = 0; step < contenders.length; step++) {
-        const i = (turn + step) % contenders.length;
-        const { queries, cpuSeconds } = await contenders[i].measure(bodies, TURN_SECONDS, turn * TURN_STRIDE);
+        const i = (round + step) % contenders.length;
+        const { queries, cpuSeconds } = await contenders[i].measure(bodies, TRIAL_SECONDS, round * ROUND_STRIDE);
         sums[i].queries += queries;
         sums[i].cpuSeconds += cpuSeconds;
       }

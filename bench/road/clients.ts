@@ -53,10 +53,13 @@ export class Clients {
     return this.byFrontEnd.length;
   }
 
-  /** Returns the connections to `frontEnds` front-ends, rotating through all front-ends from turn to turn. */
-  at(frontEnds: number, turn: number): Connection[] {
+  /** Returns the connections to `frontEnds` front-ends, rotating through all front-ends from round to round. */
+  at(frontEnds: number, round: number): Connection[] {
     const all = this.byFrontEnd.length;
-    return Array.from({ length: frontEnds }, (_, n) => this.byFrontEnd[(turn * frontEnds + n) % all]!).flat();
+    return Array.from(
+      { length: frontEnds },
+      (_, n) => this.byFrontEnd[(round * frontEnds + n) % all]!,
+    ).flat();
   }
 
   /** Call at least every ten seconds: a server closes connections that are idle for longer. */

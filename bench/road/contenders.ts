@@ -1,5 +1,5 @@
 // Starts servers with the same documents, one for each build and number of threads, with and without cached
-// answers. Lists the contenders that take turns; each puts load on all or some of a server's front-ends.
+// answers. Lists the contenders whose trials alternate; each puts load on all or some of a server's front-ends.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export interface StartedServer extends Target {
 /** A load on some or all of a server's front-ends. */
 export interface Contender extends StartedServer {
   readonly clients: Clients;
-  /** Number of front-ends that a turn puts under load. */
+  /** Number of front-ends that a trial puts under load. */
   readonly loaded: number;
 }
 

@@ -10,7 +10,7 @@ import { drawQueries } from "../load/queries.js";
 import { readWorkload, type Workload } from "../load/workload.js";
 import { machineCard } from "../machine.js";
 import { contendersOf, startServers, type Threads } from "./contenders.js";
-import { measureInTurns, type RoadSet } from "./measure.js";
+import { measureInterleaved, type RoadSet } from "./measure.js";
 import { writeRoad } from "./report.js";
 
 interface Options {
@@ -24,7 +24,7 @@ interface Options {
   readonly clients: string;
   readonly kinds: string;
   readonly queries: string;
-  readonly turns: string;
+  readonly rounds: string;
   readonly seconds: string;
   readonly server: string;
   readonly name: string;
@@ -43,15 +43,18 @@ const program = new Command("bench:road")
   .option("--generated <list>", "numbers of generated products, an index each", "26740,1000000")
   .option("--data <list>", "files of documents instead, an index each")
   .option("--threads <list>", "shards, or shards:front-ends, of a server each", "1")
-  .option("--loaded <list>", "numbers of front-ends that get load, in turns of each server (all)")
-  .option("--warm <n>", "seconds of turns of each server before they count", "12")
+  .option(
+    "--loaded <list>",
+    "numbers of front-ends that get load, in alternating trials of each server (all)",
+  )
+  .option("--warm <n>", "seconds of uncounted warm-up trials of each server", "12")
   .option("--no-remembered", "leave out servers that remember answers")
   .option("--no-vectors", "make no vectors of the documents")
   .option("--clients <n>", "connections to each front-end that --threads names, or in all", "1")
   .option("--kinds <list>", `kinds of queries: ${Object.keys(KINDS).join(", ")}`, "mix,plain words")
   .option("--queries <n>", "different queries of each kind", "500")
-  .option("--turns <n>", "turns of each server", "40")
-  .option("--seconds <n>", "seconds of a turn, below 8", "0.3")
+  .option("--rounds <n>", "rounds; in each, every server runs one trial", "40")
+  .option("--seconds <n>", "seconds of a trial, below 8", "0.3")
   .option("--server <list>", "compiled command lines to compare", "dist/server/cli/main.js")
   .option("--name <name>", "name of the result", "road")
   .option("--out <folder>", "where results go", "bench/results")
@@ -84,8 +87,8 @@ async function run(options: Options): Promise<void> {
         });
         for (const [kind, workloadOf] of kinds) {
           const queries = drawQueries(workloadOf(mix), file.schema, file.sample, Number(options.queries));
-          const measured = await measureInTurns(contenders, queries, {
-            turns: Number(options.turns),
+          const measured = await measureInterleaved(contenders, queries, {
+            rounds: Number(options.rounds),
             seconds: Number(options.seconds),
             warmSeconds: Number(options.warm),
           });
@@ -103,8 +106,8 @@ async function run(options: Options): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   const card = machineCard(`npm run bench:road -- ${process.argv.slice(2).join(" ")}`.trim());
-  const { threads, clients, queries, turns, seconds } = options;
-  const setting = `Shards, or shards:front-ends: ${threads}; clients of each front-end: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
+  const { threads, clients, queries, rounds, seconds } = options;
+  const setting = `Shards, or shards:front-ends: ${threads}; clients of each front-end: ${clients}; ${queries} different queries of each kind, ${rounds} trials of ${seconds} s.`;
   process.stdout.write(writeRoad(options.out, options.name, { card, setting, sets }));
 }
 

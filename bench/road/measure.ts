@@ -1,4 +1,4 @@
-// Sends the same queries to each server in short alternating turns, because the machine's speed changes
+// Sends the same queries to each server in short alternating trials, because the machine's speed changes
 // within minutes. The warm-up alternates too.
 
 import { driveOver, type PreparedQuery } from "../load/drive.js";
@@ -9,13 +9,15 @@ import { median } from "../median.js";
 import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** Each turn starts this many queries after the previous turn's start. */
-const QUERIES_A_TURN = 97;
+/** Each round starts this many queries after the previous round's start. */
+const QUERIES_A_ROUND = 97;
 
-export interface TurnOptions {
-  readonly turns: number;
+export interface TrialOptions {
+  /** Each server runs one trial per round. */
+  readonly rounds: number;
+  /** Duration of a trial. */
   readonly seconds: number;
-  /** Seconds of uncounted warm-up turns per server. */
+  /** Seconds of uncounted warm-up trials per server. */
   readonly warmSeconds: number;
 }
 
@@ -24,7 +26,7 @@ export interface RoadCost {
   readonly name: string;
   readonly queries: number;
   readonly perCpuSecond: number;
-  /** Latency percentiles in milliseconds; medians over the turns. */
+  /** Latency percentiles in milliseconds; medians over the trials. */
   readonly p50: number;
   readonly p99: number;
   /** CPU microseconds of the HTTP thread, of the busiest other thread, and of all remaining threads. */
@@ -43,7 +45,7 @@ export interface RoadSet {
   readonly measured: readonly RoadCost[];
 }
 
-interface Turn {
+interface Trial {
   readonly queries: number;
   readonly p50: number;
   readonly p99: number;
@@ -54,33 +56,33 @@ interface Turn {
   readonly remembered: number;
 }
 
-export async function measureInTurns(
+export async function measureInterleaved(
   contenders: readonly Contender[],
   drawn: readonly DrawnQuery[],
-  { turns, seconds, warmSeconds }: TurnOptions,
+  { rounds, seconds, warmSeconds }: TrialOptions,
 ): Promise<RoadCost[]> {
   const loads = contenders.map((contender) => prepare(contender, drawn));
-  const taken: Turn[][] = contenders.map(() => []);
-  for (let turn = -Math.ceil(warmSeconds / seconds); turn < turns; turn++) {
+  const trials: Trial[][] = contenders.map(() => []);
+  for (let round = -Math.ceil(warmSeconds / seconds); round < rounds; round++) {
     for (let step = 0; step < contenders.length; step++) {
-      const i = (Math.abs(turn) + step) % contenders.length;
-      const one = await takeTurn(contenders[i]!, loads[i]!, seconds, Math.abs(turn));
-      if (turn >= 0) taken[i]!.push(one);
+      const i = (Math.abs(round) + step) % contenders.length;
+      const one = await runTrial(contenders[i]!, loads[i]!, seconds, Math.abs(round));
+      if (round >= 0) trials[i]!.push(one);
       for (const { clients } of contenders) await clients.keepOpen();
     }
   }
-  return contenders.map(({ name }, i) => costOf(name, taken[i]!));
+  return contenders.map(({ name }, i) => costOf(name, trials[i]!));
 }
 
-async function takeTurn(
+async function runTrial(
   { client, server, allocation, clients, loaded }: Contender,
   load: readonly PreparedQuery[],
   seconds: number,
-  turn: number,
-): Promise<Turn> {
-  const connections = clients.at(loaded, turn);
-  const from = turn * QUERIES_A_TURN;
-  // Refills the caches that the other servers' turns evicted.
+  round: number,
+): Promise<Trial> {
+  const connections = clients.at(loaded, round);
+  const from = round * QUERIES_A_ROUND;
+  // Refills the caches that the other servers' trials evicted.
   await driveOver(connections, load, seconds / 4, from);
   const stopThreads = threadsMeter(server.pid);
   const stop = await meter(client, server);
@@ -101,18 +103,18 @@ async function takeTurn(
   };
 }
 
-function costOf(name: string, turns: readonly Turn[]): RoadCost {
-  const sum = (of: (turn: Turn) => number): number => turns.reduce((all, turn) => all + of(turn), 0);
-  const queries = sum((turn) => turn.queries);
-  const others = ({ cpuMs }: Turn): number => cpuMs.slice(2).reduce((all, one) => all + one, 0);
-  const us = (of: (turn: Turn) => number): number => (sum(of) * 1000) / queries;
-  const cpu = (turn: Turn): number => turn.cpuMs.reduce((all, one) => all + one, 0);
+function costOf(name: string, trials: readonly Trial[]): RoadCost {
+  const sum = (of: (trial: Trial) => number): number => trials.reduce((all, trial) => all + of(trial), 0);
+  const queries = sum((trial) => trial.queries);
+  const others = ({ cpuMs }: Trial): number => cpuMs.slice(2).reduce((all, one) => all + one, 0);
+  const us = (of: (trial: Trial) => number): number => (sum(of) * 1000) / queries;
+  const cpu = (trial: Trial): number => trial.cpuMs.reduce((all, one) => all + one, 0);
   return {
     name,
     queries,
     perCpuSecond: (queries * 1000) / sum(cpu),
-    p50: median(turns.map(({ p50 }) => p50)),
-    p99: median(turns.map(({ p99 }) => p99)),
+    p50: median(trials.map(({ p50 }) => p50)),
+    p99: median(trials.map(({ p99 }) => p99)),
     cpuUs: [us(({ cpuMs }) => cpuMs[0]!), us(({ cpuMs }) => cpuMs[1]!), us(others)],
     messages: sum(({ messages }) => messages) / queries,
     wakeUps: sum(({ wakeUps }) => wakeUps) / queries,

@@ -27,7 +27,7 @@ function markdownOf({ card, setting, sets }: RoadResult): string {
     machineText(card),
     `\`${card.command}\``,
     "",
-    `${setting} p50 and p99: medians of the turns. The rest: means of a query; CPU in microseconds of the HTTP thread, of the busiest other thread, and of all others together; bytes: what all threads allocate in V8's heaps.`,
+    `${setting} p50 and p99: medians of the trials. The rest: means of a query; CPU in microseconds of the HTTP thread, of the busiest other thread, and of all others together; bytes: what all threads allocate in V8's heaps.`,
     "",
     "| documents | queries | server | per CPU s | p50 ms | p99 ms | HTTP µs | busiest other µs | others µs | messages | wake-ups | bytes | remembered |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",

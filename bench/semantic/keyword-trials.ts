@@ -1,5 +1,5 @@
 // Sends keyword queries to servers with copies of one index, so that all have the same segments. The first
-// server has vectors, the other two have none. The servers take short turns. The difference between the two
+// server has vectors, the other two have none. The servers run short alternating trials. The difference between the two
 // servers without vectors shows the measurement noise.
 
 import { FEW_RESULTS } from "../../server/search/matching/plan.js";
@@ -16,11 +16,11 @@ const SITTINGS = 6;
 const WARM_ROUNDS = 20;
 const ROUNDS_A_SITTING = 25;
 /**
- * Duration of a turn. A server that is idle for two seconds collects garbage, and V8 then recompiles some
- * code. So the warm-up also runs in turns: warming up the servers one after another would favour the last one
+ * Duration of a trial. A server that is idle for two seconds collects garbage, and V8 then recompiles some
+ * code. So the warm-up also alternates: warming up the servers one after another would favour the last one
  * by about 10%.
  */
-const TURN_SECONDS = 0.25;
+const TRIAL_SECONDS = 0.25;
 const CLIENTS = 4;
 /** Each round starts this many queries after the previous round's start. */
 const QUERIES_A_ROUND = 97;
@@ -34,7 +34,7 @@ interface Spent {
  * Queries with too few matches are also measured separately, because the server searches for related
  * documents by vector.
  */
-export async function keywordTurns(
+export async function keywordTrials(
   starts: readonly (() => Promise<Running>)[],
   index: string,
   drawn: readonly DrawnQuery[],
@@ -88,11 +88,11 @@ async function inSlices(
 ): Promise<void> {
   const warmRound = firstRound + WARM_ROUNDS;
   for (let round = firstRound; round < warmRound + ROUNDS_A_SITTING; round++) {
-    for (let turn = 0; turn < running.length; turn++) {
-      const i = (round + turn) % running.length;
+    for (let step = 0; step < running.length; step++) {
+      const i = (round + step) % running.length;
       const { server, url } = running[i]!;
       const before = server.cpuSeconds() ?? 0;
-      const load = await drive(url, loads[i]!, CLIENTS, TURN_SECONDS, round * QUERIES_A_ROUND);
+      const load = await drive(url, loads[i]!, CLIENTS, TRIAL_SECONDS, round * QUERIES_A_ROUND);
       if (load.failed > 0) throw new Error(`${load.failed} searches failed`);
       if (round < warmRound) continue;
       spent[i]!.queries += load.queries;

@@ -17,7 +17,7 @@ import { merged, settle } from "../load/settle.js";
 import { readWorkload, type Workload } from "../load/workload.js";
 import { median } from "../median.js";
 import { cutFile, joinFiles } from "./cut-file.js";
-import { keywordTurns } from "./keyword-turns.js";
+import { keywordTrials } from "./keyword-trials.js";
 import { writePushed } from "./pushed-file.js";
 import { type Running, stop } from "./running.js";
 
@@ -210,7 +210,7 @@ class ServedBench {
       }),
     );
     const queries = this.#queries("keyword", "catalogue");
-    return keywordTurns(
+    return keywordTrials(
       copies.map((dataDir) => () => this.#start(dataDir)),
       "documents",
       queries,
