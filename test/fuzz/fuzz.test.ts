@@ -53,7 +53,7 @@ describe.each(Object.keys(TARGETS))("%s", (name) => {
 describe("the canary notices", () => {
   const bytes = Uint8Array.of(1, 2, 3);
 
-  test("a write outside of the input", async () => {
+  test("a write outside the input", async () => {
     const canary = new Canary(await loadEngine("checked"), (place) => place(bytes));
     const write = (): unknown =>
       canary.both("a kernel", (guarded) =>
@@ -65,7 +65,7 @@ describe("the canary notices", () => {
     expect(write).toThrow("wrote outside its memory");
   });
 
-  test("a read behind the input", async () => {
+  test("a read beyond the input", async () => {
     const canary = new Canary(await loadEngine("checked"), () => undefined);
     // Hashes one byte beyond the input.
     const read = (): unknown =>

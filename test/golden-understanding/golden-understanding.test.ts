@@ -61,7 +61,7 @@ describe.skipIf(absent)("judged queries", () => {
   test.each([
     ["that the rules were written with", seen],
     ["that were held out", heldOut],
-  ])("those %s are read well", (_, score) => {
+  ])("queries %s are read well", (_, score) => {
     const { right, wrong, missed, texts, wrongTexts } = score;
     const precision = right / (right + wrong);
     const recall = right / (right + missed);

@@ -11,11 +11,11 @@ import { MODEL } from "./model.js";
 const FILE = "model-v1.hex";
 const module = await loadEngine("release");
 
-test("the fixture holds its model", () => {
+test("the fixture decodes to its model", () => {
   expect(decodeModel(readFixture(FILE))).toEqual(MODEL);
 });
 
-test("the engine makes vectors of it", () => {
+test("the engine computes vectors with it", () => {
   const embedder = new Embedder(module.instantiate(), readFixture(FILE));
   expect(embedder.info).toEqual({
     terms: 3,
@@ -30,7 +30,7 @@ test("the engine makes vectors of it", () => {
   expect(embedder.query([{ term: "shoe", weight: 1 }])).toBeNull();
 });
 
-test("another version is refused", () => {
+test("another format version is refused", () => {
   const newer = readFixture(FILE);
   newer.writeUInt32LE(L.EMBEDDED_VERSION + 1, L.MODEL_VERSION);
   expect(() => new Embedder(module.instantiate(), newer)).toThrow("damaged");

@@ -7,13 +7,13 @@ import { DamagedBytesError } from "../../shards/storage/envelope.js";
 import { readFixture } from "./fixture-files.js";
 import { QUERY_LOG_FILE, QUERY_LOG_SAYS, queryLogFile, reportsOf, restored } from "./query-log.js";
 
-test("says what it said", async () => {
+test("a stored query log still decodes to its original values", async () => {
   const log = await QueryLog.on(await restored(readFixture(QUERY_LOG_FILE)));
   expect(log.damage).toEqual([]);
   expect(await reportsOf(log)).toBe(readFixture(QUERY_LOG_SAYS).toString());
 });
 
-test("has every kind of record, and today's log says the same", async () => {
+test("the fixture has every kind of record, and today's log reports the same", async () => {
   const kinds = new Set<number>();
   const store = await restored(readFixture(QUERY_LOG_FILE), (kind, value) => {
     kinds.add(kind);

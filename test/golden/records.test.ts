@@ -82,7 +82,7 @@ function catalogStore(change: (key: string, bytes: Buffer) => Buffer = (_, bytes
   return new CrashStore(disk);
 }
 
-test("today's code writes the bytes of today's versions", async () => {
+test("today's code writes today's format versions", async () => {
   const bench = (await loadEngine("release")).workbench();
   for (const [file, encode] of Object.entries(FIXTURES)) {
     expect(Buffer.from(await encode(bench)).toString("hex"), file).toBe(readFixture(file).toString("hex"));
@@ -90,11 +90,11 @@ test("today's code writes the bytes of today's versions", async () => {
 });
 
 describe.each(Object.entries(RECORDS))("%s", (file, { decode, says }) => {
-  test("says what it said", () => {
+  test("still decodes to its original values", () => {
     expect(decode(readFixture(file))).toEqual(says);
   });
 
-  test("is foreign, of another version or damaged, and each is told apart", () => {
+  test("is told apart when foreign, of another version or damaged", () => {
     const stored = readFixture(file);
     const other = Object.keys(RECORDS).find((name) => name !== file)!;
     expect(() => decode(readFixture(other))).toThrow(ForeignBytesError);
@@ -110,10 +110,13 @@ describe.each(Object.entries(RECORDS))("%s", (file, { decode, says }) => {
 describe("documents", () => {
   const key = documentKey(V.UID, V.SEQ);
 
-  test.each(["document-v1.hex", "document-first-builds.hex"])("%s says what it said", (file) => {
-    const { internal, id, raw } = decodeDocument(key, readFixture(file));
-    expect({ internal, id, raw: String(raw) }).toEqual({ ...V.DOCUMENT, raw: String(V.DOCUMENT.raw) });
-  });
+  test.each(["document-v1.hex", "document-first-builds.hex"])(
+    "%s still decodes to its original values",
+    (file) => {
+      const { internal, id, raw } = decodeDocument(key, readFixture(file));
+      expect({ internal, id, raw: String(raw) }).toEqual({ ...V.DOCUMENT, raw: String(V.DOCUMENT.raw) });
+    },
+  );
 
   test("a changed byte or another key is damage", () => {
     const stored = readFixture("document-v1.hex");
@@ -127,7 +130,7 @@ describe("documents", () => {
 describe("vectors", () => {
   const key = vectorKey(V.UID, V.SEQ);
 
-  test("vector-v1.hex says what it said", () => {
+  test("vector-v1.hex still decodes to its original values", () => {
     const { origin, vector } = decodeVector(key, readFixture("vector-v1.hex"));
     expect({ origin, vector: Buffer.from(vector).toString("hex") }).toEqual({
       origin: V.VECTOR.origin,
@@ -143,13 +146,13 @@ describe("vectors", () => {
   });
 });
 
-test("a piece of codes says whose they are and how many there are", () => {
+test("a piece of codes records its origin and the number of pieces", () => {
   const { origin, pieces } = decodeCodesPiece(readFixture("codes-piece-v1.hex"), "x");
   expect({ origin, pieces }).toEqual({ origin: V.CODES.origin, pieces: 2 });
 });
 
 describe("the catalog", () => {
-  test("says what it said", async () => {
+  test("still decodes to its original values", async () => {
     const { state, damage } = await Catalog.on(catalogStore());
     expect(damage.found).toEqual([]);
     expect({ ...state, indexByName: 0, keyByHash: 0, keysByPrefix: 0 }).toEqual({
@@ -187,13 +190,13 @@ describe("the catalog", () => {
   test.each([
     ["catalog-meta-first-builds.hex", { version: 11, nextSynonymId: 3, nextSourceId: 1, nextRunId: 1 }],
     ["catalog-meta-before-coach.hex", { version: 14, nextSourceId: 5, nextRecommendationId: 1 }],
-  ])("counters that %s does not have begin at 1", async (file, counters) => {
+  ])("counters missing from %s begin at 1", async (file, counters) => {
     const earlier = readFixture(file);
     const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "meta" ? earlier : bytes)));
     expect(state).toMatchObject({ shards: 3, ...counters });
   });
 
-  test("an index that was stored without embedder, semantic and ai has their defaults", async () => {
+  test("an index stored without embedder, semantic and ai gets their defaults", async () => {
     const earlier = readFixture("catalog-index-before-vectors.hex");
     const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "index/7" ? earlier : bytes)));
     const { embedder, semantic, ai } = DEFAULT_SETTINGS;
@@ -227,11 +230,11 @@ describe("snapshots", () => {
       return [...disk.durable].map(([key, value]) => [key, Buffer.from(value).toString()]);
     });
 
-  test("a file of version 1 says what it said", async () => {
+  test("a version 1 file still decodes to its original entries", async () => {
     expect(await restored(readFixture("backup-file-v1.hex"))).toEqual(V.BACKUP_ENTRIES);
   });
 
-  test("a foreign, a newer and a damaged file are told apart", async () => {
+  test("foreign, newer and damaged files are told apart", async () => {
     const stored = readFixture("backup-file-v1.hex");
     const fails = (bytes: Uint8Array, error: new (message: string) => EnvelopeError): Promise<void> =>
       expect(restored(bytes)).rejects.toThrow(error);
@@ -250,7 +253,7 @@ describe("snapshots", () => {
       return readManifest(folder);
     });
 
-  test("a manifest of version 1 says what it said; a foreign, a newer and a damaged one are told apart", async () => {
+  test("a version 1 manifest is still read; foreign, newer and damaged ones are told apart", async () => {
     const stored = String(readFixture("backup-manifest-v1.json"));
     expect(await manifestOf(stored)).toEqual(V.SNAPSHOT_MANIFEST);
     const refused = (from: string, to: string) => expect(manifestOf(stored.replace(from, to))).rejects;
@@ -261,7 +264,7 @@ describe("snapshots", () => {
   });
 });
 
-describe("files beside databases", () => {
+describe("files beside the databases", () => {
   const planOf = (text: string) =>
     inFolder(async (folder) => {
       await mkdir(join(folder, "shards.new"));
@@ -269,7 +272,7 @@ describe("files beside databases", () => {
       return beginPlan(folder, V.RESHARD_PLAN.from, V.RESHARD_PLAN.to);
     });
 
-  test("the plan of a change of shards is followed; one of another version is refused", async () => {
+  test("a resharding plan is followed; one of another version is refused", async () => {
     const stored = String(readFixture("reshard-plan-v2.json"));
     expect(await planOf(stored)).toEqual(V.RESHARD_PLAN);
     expect(await planOf(String(readFixture("reshard-plan-v1.json")))).toEqual({
@@ -280,7 +283,7 @@ describe("files beside databases", () => {
     await expect(planOf(later)).rejects.toThrow("written by another version of Skein");
   });
 
-  test("a log is held against the note of the closed database", async () => {
+  test("a log is compared with the note of the closed database", async () => {
     const damage = (log: Uint8Array): Promise<string[]> =>
       inFolder(async (folder) => {
         await writeFile(join(folder, CLOSED_LOG.name), log);

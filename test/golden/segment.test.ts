@@ -32,14 +32,14 @@ const module = await loadEngine("release");
 const bench = module.workbench();
 
 describe.each(SEGMENTS)("%s", (file, { fields, documents, seqs }) => {
-  test("holds what its documents say", () => {
+  test("contains its documents", () => {
     const hash = (bytes: Uint8Array) => bench.hash(String(bytes));
     expect(readSegment(readFixture(file))).toEqual(
       makeSegment(fields, documents, seqs, hash, { symbols: "", separators: "" }),
     );
   });
 
-  test("of another version, or cut short, is refused", () => {
+  test("is refused if it has another version or is cut short", () => {
     const bytes = readFixture(file);
     expect(summarize(bytes, "x")).toMatchObject({
       rows: documents.length,
@@ -146,7 +146,7 @@ describe("the engine on segment-v1.hex", () => {
   });
 });
 
-test("the engine on segment-blocks-v1.hex reads packed blocks", () => {
+test("the engine reads packed blocks in segment-blocks-v1.hex", () => {
   const terms = (...all: string[]) =>
     ask("segment-blocks-v1.hex", null, { phrases: all.map((term) => [term]) });
   expect(terms("x").found).toBe(131);

@@ -26,7 +26,7 @@ function oracleOf(...documents: Document[]): Oracle {
 const ids = (oracle: Oracle, query: Query): string[] => oracle.search(query).hits.map((hit) => hit.id);
 
 describe("oracle", () => {
-  test("scores one word in one field as the formula says", () => {
+  test("scores one word in one field by the formula", () => {
     const row = makeRow({ id: "a", t: "red red shirt" }, 1, FIELDS, PLAIN);
     const terms = [{ term: "red", prefix: false }];
     const word = {
@@ -46,7 +46,7 @@ describe("oracle", () => {
     expect(textMatch(row, program)).toBe(2 ** 51 + 15 * 2 ** 47 + 2 ** 46 + Math.floor(relevance * 2 ** 24));
   });
 
-  test("prefers exact words to prefixes to typos, and full matches to partial ones", () => {
+  test("prefers exact words to prefixes and prefixes to typos, and full matches to partial ones", () => {
     const oracle = oracleOf(
       { id: "longer", t: "shirts" },
       { id: "exact", t: "shirt" },
@@ -81,7 +81,7 @@ describe("oracle", () => {
     ).toEqual(expected);
   });
 
-  test("counts transpositions as one typo and looks at prefixes only when told", () => {
+  test("counts a transposition as one typo and considers prefixes only on request", () => {
     const dictionary = new Map(["shirt", "shrit", "shirts", "skirt", "shorts"].map((term) => [term, [1]]));
     const near = (prefixes: boolean) =>
       typosOf(dictionary, "shirt", 1, prefixes).map(({ term, isPrefix }) => [term, isPrefix]);

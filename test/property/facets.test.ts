@@ -47,7 +47,7 @@ describe("facets of many values", () => {
 
   afterAll(() => fleet.close());
 
-  test(`are counted like the oracle does (seed ${SEED})`, async () => {
+  test(`are counted as by the oracle (seed ${SEED})`, async () => {
     const documents = fc
       .sample(document, { numRuns: DOCUMENTS, seed: SEED })
       .map((one, i) => ({ ...one, id: `d${i}` }));

@@ -258,7 +258,7 @@ class Telling {
   }
 }
 
-describe("runs and other writes", () => {
+describe("runs beside other writes", () => {
   let servers: TestServer[];
   let feeds: FeedServer;
   let stories = 0;
@@ -282,7 +282,7 @@ describe("runs and other writes", () => {
   });
 
   const seeds = Array.from({ length: TELLERS }, (_, i) => SEED + i);
-  test.concurrent.each(seeds)("end as the twin says (seed %i)", async (seed) => {
+  test.concurrent.each(seeds)("end as the twin predicts (seed %i)", async (seed) => {
     const property = fc.asyncProperty(story, async ({ setups, documents, steps }) => {
       const index = `story-${++stories}`;
       await Promise.all(

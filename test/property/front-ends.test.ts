@@ -53,7 +53,7 @@ function withoutIdsAndTimes(text: string): string {
   return text.replace(/"(query_id|took_ms|[a-z_]*time_ms)":("[^"]*"|[\d.]+)/g, '"$1":0');
 }
 
-test("any query gives the same bytes everywhere", async () => {
+test("any query returns the same bytes everywhere", async () => {
   const property = fc.asyncProperty(
     story(8, 4, 12),
     async ({ schema, settings, writes, changes, queries }) => {

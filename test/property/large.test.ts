@@ -116,7 +116,7 @@ describe("a few thousand documents", () => {
 
   afterAll(() => fleet.close());
 
-  test(`are searched like the oracle does (seed ${SEED})`, async () => {
+  test(`are searched as by the oracle (seed ${SEED})`, async () => {
     const documents = fc.sample(document, { numRuns: DOCUMENTS, seed: SEED });
     const queries = fc.sample(query(SCHEMA, word), { numRuns: QUERIES, seed: SEED });
     // An index of this size would train its own model; semantic.test.ts covers vectors.

@@ -95,7 +95,7 @@ async function indexOf(documents: Document[], batch: number): Promise<string> {
 }
 
 describe("an index's own model", () => {
-  test("gives the same answers for any number of shards and any order of the documents", {
+  test("gives the same answers for any number of shards and any document order", {
     timeout,
   }, async () => {
     const stories = fc.record({

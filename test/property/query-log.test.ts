@@ -228,7 +228,7 @@ function wholeDays(nowMs: number): TwinWindow {
   return { fromMs: dayOf(START_MS), toMs: dayOf(nowMs) + DAY_MS };
 }
 
-test("reports are what the twin counts", async () => {
+test("reports equal the twin's counts", async () => {
   const story = fc.record({
     steps: fc.array(step, { minLength: 5, maxLength: 120 }),
     windows: fc.array(fc.tuple(fc.nat(6_000), fc.nat(6_000), fc.constantFrom(1, 2, 3, 100)), {

@@ -86,7 +86,7 @@ describe("the server answers like the oracle", () => {
     await fc.assert(property, parameters(Math.ceil(RUNS / 8)));
   });
 
-  test("after kill -9 and restart", { timeout }, async () => {
+  test("after kill -9 and a restart", { timeout }, async () => {
     const property = fc.asyncProperty(
       story(12, 6, 10),
       inTime(async ({ schema, settings, writes, changes, queries }) => {

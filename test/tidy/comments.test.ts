@@ -74,7 +74,7 @@ function mayBeWide(comment: string): boolean {
 }
 
 describe("comments", () => {
-  test(`have at most ${COLUMNS_MAX} columns, drawings and tables excepted`, () => {
+  test(`have at most ${COLUMNS_MAX} columns, except drawings and tables`, () => {
     const wide = COMMENTS.filter(({ text, comment }) => text.length > COLUMNS_MAX && !mayBeWide(comment));
     expectNone(
       wide.map(({ path, number }) => `${path}:${number}`),

@@ -60,7 +60,7 @@ function anchorsOf(text: string): Set<string> {
 }
 
 describe("Markdown", () => {
-  test(`has at most ${COLUMNS_MAX} columns, tables, code and long links excepted`, () => {
+  test(`has at most ${COLUMNS_MAX} columns, except tables, code and long links`, () => {
     const wide = [...PAGES].flatMap(([path, text]) =>
       proseOf(text)
         .filter(({ line }) => [...line].length > COLUMNS_MAX && !mayBeWide(line))
@@ -69,7 +69,7 @@ describe("Markdown", () => {
     expectNone(wide, "Side by side with code, a wider line wraps by itself and its change is hard to see.");
   });
 
-  test("has a chapter of docs/ARCHITECTURE.md for each wing, in the order of their table", () => {
+  test("has a chapter in docs/ARCHITECTURE.md for each wing, in the order of their table", () => {
     const map = PAGES.get("docs/ARCHITECTURE.md") ?? "";
     const chapters = [...map.matchAll(/^### ([a-z-]+): /gm)].map(([, wing]) => wing);
     expect(chapters, "A wing without a chapter is a room that the map does not show.").toEqual(

@@ -63,7 +63,7 @@ describe("paths", () => {
     text: readFileSync(join(ROOT, path), "utf8"),
   }));
 
-  test("that documents name exist", () => {
+  test("named in documents exist", () => {
     const wrong = documents
       .filter(({ path }) => path !== "CHANGELOG.md")
       .flatMap(({ path, text }) =>
@@ -74,7 +74,7 @@ describe("paths", () => {
     expectNone(wrong, "A reader who follows a name to nothing stops trusting the page.");
   });
 
-  test("that documents link to exist", () => {
+  test("linked from documents exist", () => {
     const wrong = documents.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\(([^)#\s]+)/g)]
         .map(([, target]) => target as string)
@@ -91,7 +91,7 @@ describe("paths", () => {
     expectNone(wrong, "A link that leads nowhere was right until somebody moved its target.");
   });
 
-  test("that comments name exist", () => {
+  test("named in comments exist", () => {
     const wrong = everything.flatMap(({ path, text }) =>
       unknownPaths(commentsOf(text)).map((name) => `${path} names ${name}`),
     );

@@ -4,14 +4,14 @@ import { otherVoices } from "./sentences.js";
 import { product, type Source } from "./tree.js";
 import { expectNone } from "./violations.js";
 
-test("an error's sentence begins in lower case and ends without a full stop", () => {
+test("an error sentence begins in lower case and ends without a full stop", () => {
   expectNone(
     otherVoices(product.filter(({ path }) => path.startsWith("server/"))),
     "A client prints it after a code or a name; several causes are joined by a semicolon.",
   );
 });
 
-test("another voice is heard wherever it speaks, a name is not one", () => {
+test("a different style is found wherever it occurs, and a name is not mistaken for it", () => {
   const source = (path: string, text: string): Source => ({ path, text, imports: [], packages: [] });
   const wrong = source(
     "server/wrong.ts",

@@ -70,7 +70,7 @@ const MADE_ONCE = [
 ];
 
 describe("state", () => {
-  test("of the server lies in objects, not in modules", () => {
+  test("of the server is in objects, not in modules", () => {
     const kept = new Set(KEPT_STATE);
     const server = product.filter(({ path }) => path.startsWith("server/"));
     const wrong = moduleState(server).filter((name) => !kept.delete(name));
@@ -80,7 +80,7 @@ describe("state", () => {
     );
   });
 
-  test("of the engine lies in the structs of a run, not in modules", () => {
+  test("of the engine is in a run's structs, not in modules", () => {
     const kept = new Set(KEPT_ENGINE_STATE);
     const engine = product.filter(({ path }) => path.startsWith("engine-wasm/assembly/"));
     const wrong = moduleState(engine).filter((name) => !kept.delete(name));
@@ -90,7 +90,7 @@ describe("state", () => {
     );
   });
 
-  test("is seen whatever it looks like", () => {
+  test("is detected in every form", () => {
     const source = (path: string, text: string): Source => ({ path, text, imports: [], packages: [] });
     const own = source(
       "server/own.ts",
@@ -115,7 +115,7 @@ describe("state", () => {
     ]);
   });
 
-  test("changes again and again only in jobs, and in the watch over threads, which outlives them", () => {
+  test("changes on a timer only in jobs, and in the thread watchdogs, which outlive them", () => {
     const wrong = product
       .filter(({ path }) => path.startsWith("server/") && path !== "server/ground/jobs/jobs.ts")
       .filter(({ path }) => !WATCHES.includes(path))
@@ -123,7 +123,7 @@ describe("state", () => {
     expectNone(wrong, "Nobody would stop it, wait for it or log its failure.");
   });
 
-  test("is made by the makers alone", () => {
+  test("is created only by its makers", () => {
     const making = new RegExp(`\\bnew (${MADE_ONCE.join("|")})\\(`);
     const wrong = product
       .filter(({ path }) => path.startsWith("server/") && !path.startsWith("server/start/"))

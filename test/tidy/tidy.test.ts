@@ -131,7 +131,7 @@ describe("imports", () => {
     );
   });
 
-  test("of a wing of the server go to the wings it stands on", () => {
+  test("from a server wing go to the wings below it", () => {
     const wrong = product
       .filter(({ path }) => path.startsWith("server/"))
       .flatMap(({ path, imports }) => {
@@ -146,7 +146,7 @@ describe("imports", () => {
     expectNone(wrong, "A wing that knows the floors above it cannot be understood or tested alone.");
   });
 
-  test("between wings follow the order of their table, and each entry of the table is used", () => {
+  test("between wings follow the order of their table, and each of its entries is used", () => {
     const wings = Object.keys(WINGS);
     const upwards = wings.flatMap((from) =>
       (WINGS[from] ?? [])
@@ -167,7 +167,7 @@ describe("imports", () => {
     );
   });
 
-  test("keep shut doors shut", () => {
+  test("do not bypass a room's closed door", () => {
     const wrong = product.flatMap((source) =>
       SHUT_DOORS.filter((door) => door.from.test(source.path)).flatMap((door) =>
         source.imports
@@ -178,7 +178,7 @@ describe("imports", () => {
     expectNone(wrong, "A lower room that knows an upper one cannot be understood or tested alone.");
   });
 
-  test("form no circle between rooms", () => {
+  test("form no cycle between rooms", () => {
     const rooms = new Map<string, Set<string>>();
     for (const source of product) {
       const own = room(source.path);
@@ -201,7 +201,7 @@ describe("imports", () => {
     expectNone(wrong, "An import that resolves to nothing only works by accident.");
   });
 
-  test("form no circle between files", () => {
+  test("form no cycle between files", () => {
     const files = new Map(everything.map((source) => [source.path, new Set(source.imports)]));
     expectNone(
       circles(files),
@@ -209,7 +209,7 @@ describe("imports", () => {
     );
   });
 
-  test("touch each foreign engine in one file only", () => {
+  test("reach each foreign engine from one file only", () => {
     const wrong = [...product, ...tools].flatMap((source) =>
       source.packages
         .filter((name) => FOREIGN_ENGINES[name] !== undefined && !FOREIGN_ENGINES[name].includes(source.path))
@@ -263,7 +263,7 @@ describe("exports", () => {
   test.each([
     ["the host, the shards and the server", (path: string) => !path.startsWith("engine-wasm/assembly/")],
     ["the assembly", (path: string) => path.startsWith("engine-wasm/assembly/")],
-  ])("have names of their own in %s", (_where, belongs) => {
+  ])("have unique names in %s", (_where, belongs) => {
     const files = new Map<string, string[]>();
     for (const source of product.filter(({ path }) => belongs(path))) {
       for (const name of new Set(declaredNames(source)))
@@ -335,14 +335,14 @@ describe("files", () => {
     expectNone(silent, "The first lines tell a newcomer whether to read on.");
   });
 
-  test("hold no loose ends", () => {
+  test("contain no loose ends", () => {
     const loose =
       /\b(TO[D]O|FIX[M]E|X[X]X)\b|@ts-(ig[n]ore|noch[e]ck)|\bas an[y]\b|\b(test|it|describe)\.(on[l]y|ski[p])\(|not implemente[d]/;
     const wrong = everything.flatMap((source) => linesMatching(source, loose));
     expectNone(wrong, "What is left for later is never found again; do it, or open an issue.");
   });
 
-  test("live in rooms named after what they do", () => {
+  test("are in rooms named after what they do", () => {
     const wrong = everything.filter((source) =>
       /(^|\/)(utils?|common|helpers?|misc)(\/|\.ts$)/.test(source.path),
     );

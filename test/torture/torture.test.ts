@@ -16,7 +16,7 @@ test.each([0, 1, 2])("round %i loses nothing", async (round) => {
   expect(queries).toBeGreaterThan(30);
 });
 
-describe("the check sees", () => {
+describe("the check", () => {
   let server: TestServer;
   const documents = Array.from({ length: 20 }, (_, i) => ({
     id: `d${i}`,
@@ -47,12 +47,12 @@ describe("the check sees", () => {
 
   afterAll(() => server.close());
 
-  test("nothing where nothing is lost", async () => {
+  test("accepts a state without losses", async () => {
     expect(await recoveredState(server, 0, stored, null)).toEqual(stored);
     await checkQueries(server, 0, stored, new Random(1), 10);
   });
 
-  test("a lost document, a mixed one, one that came back", async () => {
+  test("notices a lost document, a mixed one and one that came back", async () => {
     const lost = withLive(new Map<string, Document>([...table, ["d99", { id: "d99" }]]));
     await expect(recoveredState(server, 0, lost, null)).rejects.toThrow(LossError);
     const mixed = withLive(new Map<string, Document>([...table, ["d3", { id: "d3", title: "blue" }]]));
@@ -61,7 +61,7 @@ describe("the check sees", () => {
     await expect(recoveredState(server, 0, removed, null)).rejects.toThrow(LossError);
   });
 
-  test("half a swap, but takes a write that is half done", async () => {
+  test("notices half a swap, but accepts a half-finished write", async () => {
     const halfDone = withLive(new Map([...table].slice(0, 10)));
     expect(await recoveredState(server, 0, halfDone, pending("upsert", stored))).toEqual(stored);
     const turned = { ...stored, tables: { live: new Map(), next: new Map([...table].slice(1)) } };
@@ -69,7 +69,7 @@ describe("the check sees", () => {
     await expect(half).rejects.toThrow(LossError);
   });
 
-  test("a wrong count", async () => {
+  test("notices a wrong count", async () => {
     const fewer = withLive(new Map([...table].slice(0, 5)));
     await expect(checkQueries(server, 0, fewer, new Random(1), 20)).rejects.toThrow(LossError);
   });

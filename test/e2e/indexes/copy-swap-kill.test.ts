@@ -36,7 +36,7 @@ describe("a kill", () => {
     }
   });
 
-  test("around a swap that drops leaves either the old pair or the new index alone", async () => {
+  test("around a swap that drops leaves either both old indexes or only the new one", async () => {
     let current = "g0";
     await makeSide(server, "live", { name: current, count: 30 });
     for (let round = 1; round <= effort(4, 30); round++) {

@@ -30,7 +30,7 @@ const swap = (index: string, target: string, more: object = {}): Promise<Reply> 
 const sides = async () => [await sideOfRecords(server, "a"), await sideOfRecords(server, "b")];
 
 describe("swap-with", () => {
-  test("exchanges everything that belongs to the data, and once more brings it back", async () => {
+  test("exchanges everything that belongs to the data, and a second swap restores it", async () => {
     const ids = async () => [
       (await server.get("/v1/indexes/a")).json.data.id,
       (await server.get("/v1/indexes/b")).json.data.id,
@@ -59,7 +59,7 @@ describe("swap-with", () => {
     ]);
   });
 
-  test("refuses what it cannot do", async () => {
+  test("refuses impossible swaps", async () => {
     const refused = async (body: unknown, status: number, code: string, sentence: RegExp, index = "a") => {
       const reply = await server.post(`/v1/indexes/${index}/swap-with`, body);
       expect([reply.status, reply.json.code]).toEqual([status, code]);
@@ -115,7 +115,7 @@ describe("swap-with", () => {
   });
 });
 
-describe("swap-with meanwhile", () => {
+describe("swap-with under load", () => {
   test("no query sees a mixture while the names go back and forth", async () => {
     const seen = { a: new Set<string>(), b: new Set<string>() };
     const answers = [0, 0, 0, 0];
@@ -138,7 +138,7 @@ describe("swap-with meanwhile", () => {
     expect(await sides()).toEqual(["left", "right"]);
   });
 
-  test("a dropped index is never missed: every query on the live name is answered, by one side", async () => {
+  test("a dropped index is never missed: every query on the live name is answered by one of the two indexes", async () => {
     await makeSide(server, "live", { name: "g0", count: 30 });
     const seen = new Set<string>();
     const reader = async () => seen.add(sideOf(await server.query("live", QUERY)));
@@ -155,7 +155,7 @@ describe("swap-with meanwhile", () => {
     expectStatus(await server.delete("/v1/indexes/live"), 200);
   });
 
-  test("a query that had begun finishes on the displaced data, which is dropped after it", async () => {
+  test("a query already running finishes on the displaced data, which is dropped afterwards", async () => {
     await makeSide(server, "old", LEFT);
     await makeSide(server, "new", RIGHT);
     const body = JSON.stringify(QUERY);
@@ -212,7 +212,7 @@ describe("swap-with meanwhile", () => {
     expect(await sides()).toEqual(["left", "right"]);
   });
 
-  test("a deletion under way does not hit the index that took the name", async () => {
+  test("a running deletion does not affect the index that took over the name", async () => {
     await server.createIndex("gone", schema(LEFT), documents(LEFT));
     await server.createIndex("stays", schema(RIGHT), documents(RIGHT));
     const [swapped, deleted] = await Promise.all([swap("gone", "stays"), server.delete("/v1/indexes/gone")]);
@@ -241,7 +241,7 @@ describe("copy-settings-from", () => {
     };
   }
 
-  test("replaces everything by default, and re-indexes for it", async () => {
+  test("replaces everything by default, and re-indexes the target", async () => {
     await server.createIndex("to", schema(LEFT), [
       { id: "1", title: "c++ thing", side: "left" },
       { id: "2", title: "c thing", side: "left" },
@@ -270,7 +270,7 @@ describe("copy-settings-from", () => {
     expect(await ids("from")).toHaveLength(2);
   });
 
-  test("copies only what is named", async () => {
+  test("copies only the named parts", async () => {
     await server.createIndex("some", schema(LEFT));
     await server.post("/v1/indexes/some/synonyms", { synonyms: ["own", "mine"] });
     const before = await parts("some");
@@ -282,7 +282,7 @@ describe("copy-settings-from", () => {
     expect(await parts("some")).toEqual({ ...before, rules: [], groups: [] });
   });
 
-  test("refuses what does not fit, and then copies nothing", async () => {
+  test("refuses parts that do not fit, and then copies nothing", async () => {
     await server.createIndex("narrow", { fields: [{ name: "name", type: "string" }] });
     const before = await parts("narrow");
     const settings = await copy("narrow", { source_index: "from" });
@@ -307,7 +307,7 @@ describe("copy-settings-from", () => {
     });
   });
 
-  test("refuses wrong bodies", async () => {
+  test("refuses invalid bodies", async () => {
     const refused: [body: object, status: number, sentence: RegExp][] = [
       [{}, 400, /^source_index is missing/],
       [{ source_index: "from" }, 400, /^source_index must name another index than the path/],

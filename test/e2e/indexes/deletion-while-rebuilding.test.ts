@@ -87,7 +87,7 @@ const SCHEMA = {
 };
 
 test.each(effort([1, 3], [1, 2, 3, 8]))(
-  "over %i shards it deletes what the new schema matches",
+  "over %i shards a deletion applies to what the new schema matches",
   async (shards) => {
     const world = new World({ limits: { homeDocumentsMax: 1 } });
     worlds.push(world);
@@ -99,7 +99,7 @@ test.each(effort([1, 3], [1, 2, 3, 8]))(
   },
 );
 
-test("it ends before the index that a swap displaced is dropped", async () => {
+test("a deletion ends before the index that a swap displaced is dropped", async () => {
   const world = new World({ limits: { searchMsMax: 60_000 } });
   worlds.push(world);
   const server = await world.start();

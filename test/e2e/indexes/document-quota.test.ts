@@ -7,7 +7,7 @@ import { sharedServer } from "../world/shared-server.js";
 const LIMIT = 100;
 const SCHEMA = { fields: [{ name: "n", type: "int32" }] };
 
-describe("the documents of a plan", () => {
+describe("a plan's document limit", () => {
   const server = sharedServer({ shards: 3, config: { plans: [{ name: "small", documents: LIMIT }] } });
   let tenants = 0;
 
@@ -38,7 +38,7 @@ describe("the documents of a plan", () => {
     return data.errors.map(({ id }) => id);
   };
 
-  test("what is over them fails document by document, the first ones fit", async () => {
+  test("rejects surplus documents one by one, after the first ones that fit", async () => {
     const { batch, count } = await freshTenant();
     await batch("a", numbered(0, 60));
     expect(overQuota(await batch("b", numbered(0, 50)))).toEqual(numbered(40, 50).map(({ id }) => id));
@@ -51,7 +51,7 @@ describe("the documents of a plan", () => {
     expect(await count()).toBe(LIMIT);
   });
 
-  test("overwriting what exists is never over them, and bad documents take no place", async () => {
+  test("never rejects an overwrite, and bad documents do not count", async () => {
     const { batch, count } = await freshTenant();
     await batch("a", numbered(0, LIMIT - 1));
     const documents = [
@@ -75,7 +75,7 @@ describe("the documents of a plan", () => {
     expect(await count()).toBe(LIMIT);
   });
 
-  test("a large batch is judged like a small one, a broken one is said to be broken", async () => {
+  test("applies to large batches as to small ones, and a malformed batch is reported as malformed", async () => {
     const { key, batch, count } = await freshTenant();
     await batch("a", numbered(0, LIMIT));
     const text = "x".repeat(2_000);
@@ -86,7 +86,7 @@ describe("the documents of a plan", () => {
     expect(await count()).toBe(LIMIT);
   });
 
-  test("many writes at once, imports among them, fill them exactly", async () => {
+  test("is filled exactly by many concurrent writes, imports included", async () => {
     const { key, batch, count } = await freshTenant();
     const imported = (index: string, from: number) =>
       server.raw("POST", `/v1/indexes/${index}/documents/import`, {

@@ -175,7 +175,7 @@ describe.each(SERVERS)("values of documents over %s", (_http, server) => {
     expect((await server.query(index, { q: "*", filter_by: "count:!=5" })).json.found).toBe(1);
   });
 
-  test("the last of several documents with one id wins", async () => {
+  test("the last of several documents with the same id wins", async () => {
     const index = await freshIndex(server);
     await batch(
       server,
@@ -186,7 +186,7 @@ describe.each(SERVERS)("values of documents over %s", (_http, server) => {
     expect((await server.get(`/v1/indexes/${index}`)).json.data.records_count).toBe(1);
   });
 
-  test("int64 stays exact from end to end", async () => {
+  test("int64 values stay exact from end to end", async () => {
     const index = await freshIndex(server);
     const values = [
       "9223372036854775807",
@@ -257,7 +257,7 @@ describe.each(SERVERS)("single documents and deletion by filter over %s", (_http
     expectStatus(await server.delete(path), 404);
   });
 
-  test("deletion by filter removes what passes it", async () => {
+  test("deletion by filter removes the documents that match it", async () => {
     const index = await freshIndex(server);
     await batch(
       server,
@@ -280,7 +280,7 @@ describe.each(SERVERS)("single documents and deletion by filter over %s", (_http
 });
 
 describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
-  test("import and export are streams that undo each other", async () => {
+  test("importing an export restores the documents, and both are streamed", async () => {
     const index = await freshIndex(server);
     const lines = Array.from({ length: 5000 }, (_, i) =>
       i % 1000 === 7
@@ -320,7 +320,7 @@ describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
     expect(again.text.trim().split("\n").sort()).toEqual(exported.text.trim().split("\n").sort());
   });
 
-  test("an import that pauses and is cut in the middle of a line keeps the whole lines", async () => {
+  test("an import that pauses and is cut off mid-line keeps the complete lines", async () => {
     const index = await freshIndex(server);
     const socket = await server.socket();
     socket.on("error", () => undefined);
@@ -351,7 +351,7 @@ describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
   });
 });
 
-describe.each(SERVERS)("what everybody sees over %s", (_http, server) => {
+describe.each(SERVERS)("what every client sees over %s", (_http, server) => {
   test("a batch is visible as a whole or not at all", async () => {
     const index = await freshIndex(server);
     const seen = new Set<number>();

@@ -27,8 +27,8 @@ function everyFileOf(folder: string): Buffer {
   return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))));
 }
 
-describe("the key of an endpoint", () => {
-  test("is in no reply, log or file, over restarts, copies, swaps and snapshots", async () => {
+describe("an endpoint's key", () => {
+  test("appears in no reply, log or file, across restarts, copies, swaps and snapshots", async () => {
     const replies: string[] = [];
     const send = async (method: "post" | "patch" | "get", path: string, body?: unknown, status = 200) => {
       const reply = method === "get" ? await server.get(path) : await server[method](path, body);
@@ -80,7 +80,7 @@ describe("the key of an endpoint", () => {
 });
 
 describe("settings of semantic search", () => {
-  test("are refused by name", async () => {
+  test("are refused with the name of the setting", async () => {
     await server.createIndex("c", SCHEMA);
     const cases: [object, string][] = [
       [{ embedder: { source: "endpoint" } }, "embedder.url is missing"],
@@ -98,7 +98,7 @@ describe("settings of semantic search", () => {
     }
   });
 
-  test("decide whether a query may bring a vector, in a multi-search too", async () => {
+  test("decide whether a query may carry a vector, also in a multi-search", async () => {
     await server.createIndex("d", SCHEMA, [{ id: "1", title: "red shoe" }]);
     const vector = Array.from({ length: 512 }, (_, i) => Math.sin(i) / 3);
     const refused = await server.query("d", { q: "red", vector });
@@ -113,7 +113,7 @@ describe("settings of semantic search", () => {
 });
 
 describe("an index that learns from its documents", () => {
-  test("waits for its model from the document on that makes it large enough", async () => {
+  test("gets a model as soon as it has enough documents", async () => {
     const documents = Array.from({ length: 200 }, (_, i) => ({
       id: `${i}`,
       title: `shoe ${i % 7} lace ${i % 5}`,

@@ -57,7 +57,7 @@ describe("indexes", () => {
     expect(list.map((index) => index.name)).toContain("shape");
   });
 
-  test("a name exists once, also when many ask at the same time", async () => {
+  test("only one of several concurrent creations of a name succeeds", async () => {
     const body = { name: "once", schema: { fields: FIELDS } };
     const replies = await Promise.all(Array.from({ length: 20 }, () => server.post("/v1/indexes", body)));
     const statuses = replies.map((reply) => reply.status).sort();
@@ -65,7 +65,7 @@ describe("indexes", () => {
     expect(replies.find((reply) => reply.status === 409)!.json.code).toBe("SK-IX-409");
   });
 
-  test("a deleted one is gone with its documents; the name can be used again", async () => {
+  test("a deleted one is gone with its documents; its name can be reused", async () => {
     await server.createIndex("gone", { fields: FIELDS }, DOCUMENTS);
     const { id } = (await server.get("/v1/indexes/gone")).json.data;
     const deleted = await server.delete("/v1/indexes/gone");
@@ -90,7 +90,7 @@ describe("indexes", () => {
   });
 });
 
-describe("changes of an index", () => {
+describe("changing an index", () => {
   test("fields can be added, changed and dropped; stored documents follow", async () => {
     await server.createIndex("change", { fields: FIELDS }, DOCUMENTS);
     expect((await server.query("change", { q: "*", facets: ["brand"] })).json.facets).toEqual({});
@@ -129,7 +129,7 @@ describe("changes of an index", () => {
     expect(await ids()).toEqual(["b", "c", "a"]);
   });
 
-  test("settings are read, changed in part, and used by the next query", async () => {
+  test("settings are read, partly changed, and used by the next query", async () => {
     await server.createIndex("tuned", { fields: FIELDS }, DOCUMENTS);
     const before = (await server.get("/v1/indexes/tuned/settings")).json.data;
     expect(before).toMatchObject({ num_typos: 2, searchable_attributes: null, typo_policy: "auto" });
@@ -145,7 +145,7 @@ describe("changes of an index", () => {
     expect((await server.get("/v1/indexes/tuned/settings")).json).toEqual(patched.json);
   });
 
-  test("symbols to index make stored documents be analysed anew", async () => {
+  test("new symbols to index cause stored documents to be analysed again", async () => {
     await server.createIndex("symbols", { fields: FIELDS }, [
       { id: "1", title: "C++ primer" },
       { id: "2", title: "C primer" },
@@ -157,7 +157,7 @@ describe("changes of an index", () => {
   });
 });
 
-describe("an index as it is", () => {
+describe("an existing index", () => {
   test("has statistics", async () => {
     await server.createIndex("counted", { fields: FIELDS }, DOCUMENTS);
     const { data } = (await server.get("/v1/indexes/counted/stats")).json;

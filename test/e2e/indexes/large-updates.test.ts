@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-test("hundreds of small changes of one large document are one small batch", async () => {
+test("hundreds of small changes to one large document are stored as one small batch", async () => {
   const large = { id: "large", title: "word ".repeat(180_000) };
   expect((await server.post("/v1/indexes/things/documents/batch", { documents: [large] })).status).toBe(200);
   const documents = Array.from({ length: 250 }, (_, stock) => ({ id: "large", stock }));

@@ -114,8 +114,8 @@ function throwFirst(results: PromiseSettledResult<void>[]): void {
   if (failed !== undefined) throw failed.reason;
 }
 
-describe("many indexes, few loaded", () => {
-  test("every answer is that of the model, and no more are loaded than may be", async () => {
+describe("with many indexes, few of them loaded", () => {
+  test("every answer matches the model, and no more indexes are loaded than allowed", async () => {
     throwFirst(await everyClient(OPERATIONS, 1));
     await eventually(
       async () => ((await metrics()).value("skein_indexes_loaded") ?? LOADED_MAX + 1) <= LOADED_MAX,
@@ -128,7 +128,7 @@ describe("many indexes, few loaded", () => {
     for (let index = 0; index < INDEXES; index++) await expectModel(index);
   });
 
-  test("those that nobody uses are unloaded, what is known of them stays", async () => {
+  test("unused indexes are unloaded, but their metadata stays available", async () => {
     await eventually(async () => (await metrics()).value("skein_indexes_loaded") === 0, "all are unloaded");
     for (const [index, model] of models.entries()) {
       const { data } = (await server.get(`/v1/indexes/${nameOf(index)}`)).json;
@@ -138,7 +138,7 @@ describe("many indexes, few loaded", () => {
     await expectModel(0);
   });
 
-  test("a change of the schema of an index that is not loaded", async () => {
+  test("the schema of an unloaded index can be changed", async () => {
     const fields = [...SCHEMA.fields, { name: "colour", type: "string", facet: true, optional: true }];
     expectStatus(await server.patch(`/v1/indexes/${nameOf(1)}`, { schema: { fields } }), 200);
     await eventually(
@@ -148,7 +148,7 @@ describe("many indexes, few loaded", () => {
     await expectModel(1);
   });
 
-  test("kill -9 while indexes are loaded and unloaded loses nothing that was acknowledged", async () => {
+  test("kill -9 while indexes are loaded and unloaded loses nothing acknowledged", async () => {
     for (let round = 2; round < effort(3, 6); round++) {
       const clients = everyClient(OPERATIONS * 10, round);
       const openings = async () => (await metrics()).value("skein_index_openings_total") ?? 0;

@@ -17,7 +17,7 @@ describe.each(TRANSPORTS)("refused documents over %s", (http) => {
 
   afterAll(() => server.close());
 
-  test("a document that is nested too deep fails alone, whatever its depth", async () => {
+  test("a document nested too deep fails alone, whatever its depth", async () => {
     for (const depth of [65, 10_000, 200_000]) {
       const body = `{"documents":[{"id":"a"},{"id":"deep","x":${nested(depth)}},{"id":"c"}]}`;
       const reply = await server.raw("POST", "/v1/indexes/docs/documents/batch", { body });
@@ -44,7 +44,7 @@ describe.each(TRANSPORTS)("refused documents over %s", (http) => {
     });
   });
 
-  test("a refusal tells the id wherever it can be read", async () => {
+  test("a refusal names the id wherever it can be read", async () => {
     const documents = [
       `{"id":"deep","x":${nested(70)}}`,
       '{"t":"\\ud800","id":"lone"}',
@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)("refused documents over %s", (http) => {
     expect(told.slice(0, -1).map(({ id }) => id)).toEqual([...ids.filter((id) => id !== "large"), "cut"]);
   });
 
-  test("an import into an index that is deleted meanwhile is 404", async () => {
+  test("an import into an index deleted while it runs is 404", async () => {
     await server.createIndex("brief", SCHEMA);
     const socket = await server.socket();
     let reply = "";
@@ -95,7 +95,7 @@ describe.each(TRANSPORTS)("refused documents over %s", (http) => {
     expect(reply).not.toContain("retry");
   });
 
-  test("a document may be called as a route is", async () => {
+  test("a document may have the name of a route as its id", async () => {
     const documents = ["export", "import", "batch"].map((id) => ({ id, title: `the ${id}` }));
     await server.createIndex("named", SCHEMA, documents);
     const path = (id: string): string => `/v1/indexes/named/documents/${id}`;

@@ -57,7 +57,7 @@ let names = 0;
 const fresh = (what: string): string => `${what}-${++names}`;
 
 describe.each(HOLDS)("while %s", (hold) => {
-  test("reads are answered, and writes wait or are done", async () => {
+  test("reads are answered, and writes wait or succeed", async () => {
     const index = fresh("written");
     const path = `/v1/indexes/${index}/documents`;
     const home = await world.make(index, undefined, BEGUN);
@@ -86,7 +86,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     await world.expectThings(index, [...expected, changed, ...imported]);
   });
 
-  test("the schema changes", async () => {
+  test("the schema can be changed", async () => {
     const index = fresh("schema");
     const home = await world.make(index, undefined, BEGUN);
     const body = { schema: { fields: [{ name: "added", type: "string", facet: true }] } };
@@ -101,7 +101,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     expect(await world.found(index, "added:fresh")).toBe(70);
   });
 
-  test("settings are copied from another index", async () => {
+  test("settings can be copied from another index", async () => {
     const [index, source] = [fresh("copied"), fresh("source")];
     await world.make(source, { schema: SCHEMA, settings: { symbols_to_index: ["+"], num_typos: 0 } });
     const home = await world.make(index, undefined, [...BEGUN.slice(1), { ...BEGUN[0], title: "c+ first" }]);
@@ -116,7 +116,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     expect((await server.query(index, { q: "c+" })).json.found).toBe(1);
   });
 
-  test("the index is deleted, and another one has its name", async () => {
+  test("the index can be deleted and another one created under its name", async () => {
     const index = fresh("deleted");
     const home = await world.make(index, undefined, BEGUN);
     expectStatus(await asked(hold, index, home, () => server.delete(`/v1/indexes/${index}`)), 200);
@@ -126,7 +126,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     await world.expectThings(index, ALL.slice(0, 70));
   });
 
-  test("two indexes are swapped, either of which is being spread", async () => {
+  test("two indexes can be swapped, whichever of them is being spread", async () => {
     const [index, other] = [fresh("live"), fresh("next")];
     const few = things(500, 9, "few");
     await world.make(other, undefined, few);
@@ -145,7 +145,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     expect(await world.shardsOf(index)).toBe(1);
   });
 
-  test("a swap displaces and drops it", async () => {
+  test("a swap can displace and drop it", async () => {
     const [index, other] = [fresh("displaced"), fresh("instead")];
     const few = things(500, 9, "few");
     await world.make(other, undefined, few);
@@ -161,7 +161,7 @@ describe.each(HOLDS)("while %s", (hold) => {
   });
 });
 
-test("an index that grows while it is analysed anew is spread when that is over", async () => {
+test("an index that grows while it is being re-indexed is spread afterwards", async () => {
   const index = fresh("anew");
   await world.make(index, undefined, BEGUN);
   await world.whileFailing("schema.before-shards", async () => {
@@ -175,7 +175,7 @@ test("an index that grows while it is analysed anew is spread when that is over"
   await world.expectThings(index, ALL);
 });
 
-describe("a stop of the server", () => {
+describe("stopping the server", () => {
   test.each(HOLDS)("while %s loses nothing", async (hold) => {
     const index = fresh("stopped");
     const home = await world.make(index, undefined, BEGUN);
@@ -189,13 +189,13 @@ describe("a stop of the server", () => {
   });
 });
 
-describe("the death of a shard", () => {
+describe("a shard's death", () => {
   const POINTS = effort(
     ["spread.after-copy", "spread.before-drop"] as const,
     ["spread.before-copy", "spread.after-copy", "spread.after-decision", "spread.before-drop"] as const,
   );
 
-  test.each(POINTS)("about %s neither loses nor doubles anything", async (point) => {
+  test.each(POINTS)("at %s neither loses nor duplicates anything", async (point) => {
     for (let round = 0; round < effort(1, 6); round++)
       for (const [which, step] of [
         ["the home", 0],
@@ -217,7 +217,7 @@ describe("the death of a shard", () => {
       }
   });
 
-  test.each([0, 1, 2])("that was spread and is at rest leaves it as it is: shard home + %i", async (step) => {
+  test.each([0, 1, 2])("leaves an index that was spread earlier unchanged: shard home + %i", async (step) => {
     const index = fresh("at-rest");
     const home = await world.make(index, undefined, ALL);
     await world.spread(index);
@@ -231,7 +231,7 @@ describe("the death of a shard", () => {
     expect(server.log.filter(({ msg }) => msg === "stored data of an index cannot be read")).toEqual([]);
   });
 
-  test("while its home waits to be dropped does not count documents twice", async () => {
+  test("while an index's home copy waits to be dropped does not count documents twice", async () => {
     const index = fresh("counted");
     const home = await world.make(index, undefined, BEGUN);
     await world.whileHeld(
@@ -246,7 +246,7 @@ describe("the death of a shard", () => {
     await world.expectThings(index, ALL);
   });
 
-  test("at any time, with writers that repeat what was refused", async () => {
+  test("at any time loses nothing, with writers that retry refused writes", async () => {
     const index = fresh("any-time");
     const home = await world.make(index, undefined, BEGUN);
     const documents: Thing[] = things(HOME_DOCUMENTS_MAX, 400);

@@ -50,7 +50,7 @@ describe("a snapshot", () => {
     return copy;
   }
 
-  test("that is taken in the middle has all documents once", async () => {
+  test("taken in the middle of spreading has every document once", async () => {
     // `early`: taken before the decision, while the spreading restarts every second. `late`: taken after a
     // decision that appeared to be rejected, before the next attempt.
     const early = `early-${Date.now()}`;
@@ -85,7 +85,7 @@ describe("a start", () => {
     return new ClassicLevel(join(world.faults.dataDir, "shards", String(shard)), encodings);
   }
 
-  test("drops the copy of an index that does not need it any more", async () => {
+  test("drops an unneeded copy when the index has shrunk below the limit", async () => {
     await world.server.launch();
     await world.make("left", undefined, ALL.slice(0, HOME_DOCUMENTS_MAX));
     await world.whileHeld(
@@ -108,7 +108,7 @@ describe("a start", () => {
     }
   });
 
-  test("meets damage in what is to be copied, and leaves the index at home", async () => {
+  test("finds damage in the documents to be copied, and leaves the index at home", async () => {
     await world.server.launch();
     const home = await world.make("hurt", undefined, ALL.slice(0, HOME_DOCUMENTS_MAX));
     await world.server.stop();
@@ -127,7 +127,7 @@ describe("a start", () => {
   });
 });
 
-describe("another number of shards", () => {
+describe("a start with another number of shards", () => {
   let dataDir = "";
   let moved: TestServer;
 
@@ -163,7 +163,7 @@ describe("another number of shards", () => {
     }
   }
 
-  test("finds indexes at home, spread ones and one that is too large for its home now", async () => {
+  test("finds indexes at home, spread indexes, and one that is now too large for its home", async () => {
     await start(3, 50);
     for (const [name, documents] of Object.entries(INDEXES)) {
       expectStatus(await moved.post("/v1/indexes", { name, schema: SCHEMA, settings: PUSHED }), 201);
@@ -197,7 +197,7 @@ describe("another number of shards", () => {
     }
   });
 
-  test("loses nothing of an index that comes home before its former home was dropped", async () => {
+  test("loses nothing when an index returns home before its former home is dropped", async () => {
     const cut = new SpreadingWorld({ shards: SHARDS, frontEnds: 1 });
     try {
       await cut.server.launch();
@@ -221,7 +221,7 @@ describe("another number of shards", () => {
     }
   });
 
-  test("is not mistaken for a spreading that was cut short", async () => {
+  test("is not mistaken for an interrupted spreading", async () => {
     const cut = new SpreadingWorld({ shards: SHARDS, frontEnds: 1 });
     try {
       await cut.server.launch();

@@ -64,7 +64,7 @@ async function answers(index: string, queries: readonly object[]): Promise<unkno
 describe("vectors", () => {
   const direction = (i: number): number[] => toward(1, (i % 7) / 7, (i % 5) / 5, (i % 3) / 3);
 
-  test("that were pushed travel with their documents", async () => {
+  test("pushed with documents move with them", async () => {
     await world.make("pushed", { schema: SCHEMA, settings: { embedder: { source: "pushed" } } });
     const withVectors = ALL.map((one, i) => (i % 6 === 0 ? one : { ...one, embedding: direction(i) }));
     await world.write("pushed", withVectors.slice(0, HOME_DOCUMENTS_MAX));
@@ -92,7 +92,7 @@ describe("vectors", () => {
     await world.expectThings("pushed", ALL);
   });
 
-  test("of an endpoint travel, and no text is asked of it again", async () => {
+  test("from an endpoint move, and no text is requested again", async () => {
     const embedder = { source: "endpoint", url: endpoint.url(), model: "small" };
     await world.make("asked", { schema: SCHEMA, settings: { embedder } }, BEGUN);
     await ready(server, "asked", "endpoint", BEGUN.length);
@@ -116,7 +116,7 @@ describe("vectors", () => {
     }, "the endpoint is in time");
   });
 
-  test("that the endpoint is about to make when the index is spread are not asked for again", async () => {
+  test("still being computed by the endpoint during spreading are not requested again", async () => {
     let answer = (): void => undefined;
     const after = new Promise<void>((resolve) => {
       answer = resolve;
@@ -140,7 +140,7 @@ describe("vectors", () => {
     expect(texts.length).toBe(ALL.length);
   });
 
-  test("of an index's own model travel with the model", async () => {
+  test("from an index's own model move with the model", async () => {
     const themes = ["red shoe leather sole", "hot coffee bean cup", "loud guitar string amp"];
     const texts = ALL.map((one, i) => ({ ...one, title: `${themes[i % 3]} number${i}` }));
     const settings = { embedder: { source: "documents" } };
@@ -170,7 +170,7 @@ describe("vectors", () => {
 });
 
 describe("a feed", () => {
-  test("whose run crosses the limit deletes exactly what it does not have", async () => {
+  test("whose run crosses the limit deletes exactly the documents it lacks", async () => {
     const seen = things(0, 25);
     const unseen = things(200, 20);
     await world.make("fed", undefined, [...seen, ...unseen]);
@@ -216,7 +216,7 @@ describe("a feed", () => {
 });
 
 describe("many bytes", () => {
-  test("of few documents have an index spread, too", async () => {
+  test("in few documents cause an index to be spread, too", async () => {
     const large = new SpreadingWorld({
       shards: SHARDS,
       config: { limits: { homeDocumentsMax: 30_000, homeBytesMax: 4_000_000 } },
@@ -240,8 +240,8 @@ describe("many bytes", () => {
   });
 });
 
-describe("the documents of a plan", () => {
-  test("are exact when the limit is crossed by many writers at once", async () => {
+describe("a plan's document count", () => {
+  test("is exact when many concurrent writers cross the limit", async () => {
     const made = await server.post("/v1/tenants", { name: "planned", plan: "small" });
     const { key } = made.json.data.admin_key as { key: string };
     expectStatus(await server.post("/v1/indexes", { name: "planned", schema: SCHEMA }, { key }), 201);

@@ -84,7 +84,7 @@ describe.each(
     expect((await server.get(`/v1/indexes/${index}`)).json.data.records_count).toBe(count);
   }
 
-  test("an index begins in one shard and lies in all of them when it has grown, also after a restart", async () => {
+  test("an index starts in one shard and, once it has grown, spans all of them, also after a restart", async () => {
     await server.createIndex("shop", { fields: FIELDS }, documents(0, HOME_DOCUMENTS_MAX));
     expect(await shardsOf(server, "shop")).toBe(1);
     await expectAll("shop", HOME_DOCUMENTS_MAX);
@@ -104,7 +104,7 @@ describe.each(
     await expectAll("shop", HOME_DOCUMENTS_MAX + 100);
   });
 
-  test("documents are changed and deleted where they lie, before and after", async () => {
+  test("documents are changed and deleted in the right shard, before and after spreading", async () => {
     await server.createIndex("changed", { fields: FIELDS }, documents(0, 150));
     const path = "/v1/indexes/changed/documents";
     const found = async (filter: string) =>
@@ -125,7 +125,7 @@ describe.each(
     expect(await found("number:>=0")).toBe(250 - 42);
   });
 
-  test("clients that write and search while it is spread see nothing of it", async () => {
+  test("clients that write and search during spreading do not notice it", async () => {
     await server.createIndex("busy", { fields: FIELDS }, documents(0, 100));
     const batch = 10;
     let answered = 100;

@@ -89,7 +89,7 @@ afterEach(async () => {
 });
 
 describe("snapshots", () => {
-  test("have everything acknowledged before, whole batches, nothing of later, while writing goes on", async () => {
+  test("contain every earlier acknowledged write, whole batches, and nothing later, under continuous writes", async () => {
     await server.createIndex("live", SCHEMA);
     let started = 0;
     const acknowledged = new Set<number>();
@@ -128,7 +128,7 @@ describe("snapshots", () => {
     }
   });
 
-  test("have an index that is being made everywhere or nowhere", async () => {
+  test("contain an index under creation in every shard or in none", async () => {
     let made = 0;
     const fields = [{ name: "title", type: "string" }];
     const taken: Snapshot[] = [];
@@ -146,7 +146,7 @@ describe("snapshots", () => {
     for (let i = 0; i < made; i++) expectStatus(await server.delete(`/v1/indexes/made${i}`), 200);
   });
 
-  test("are known from the answer of the POST on, also in the moment in which they are finished", async () => {
+  test("are known from the POST's reply on, even at the moment they complete", async () => {
     for (let round = 0; round < effort(2, 10); round++) {
       const { id } = (await server.post("/v1/snapshots")).json.data as unknown as Snapshot;
       const watch = async (): Promise<void> => {
@@ -160,7 +160,7 @@ describe("snapshots", () => {
     }
   });
 
-  test("bring back indexes, settings, keys and answers, and can be written to", async () => {
+  test("restore indexes, settings, keys and answers, and the result is writable", async () => {
     await server.createIndex("shop", SCHEMA, [...batch(1), ...batch(2)]);
     expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents: batch(2, 7) }), 200);
     expectStatus(await server.patch("/v1/indexes/shop/settings", { num_typos: 1 }), 200);
@@ -189,7 +189,7 @@ describe("snapshots", () => {
     expect((await copy.query("shop", { q: "*", per_page: 0 })).json.found).toBe(3 * BATCH);
   });
 
-  test("bring back what was searched, and nothing of what was searched later", async () => {
+  test("restore past searches, and none made after the snapshot", async () => {
     const searched = async (at: TestServer, index: string) =>
       (await at.get(`/v1/indexes/${index}/analytics/queries`)).json.data as unknown;
     await server.createIndex("logged", SCHEMA, batch(1));
@@ -214,8 +214,8 @@ describe("snapshots", () => {
   });
 });
 
-describe("snapshots in the hands of an operator", () => {
-  test("are listed, removed, one at a time, and for the bootstrap key only", async () => {
+describe("snapshots managed by an operator", () => {
+  test("are listed, removed, and taken one at a time, with the bootstrap key only", async () => {
     const refused: Reply[] = [];
     const asked = await blocked.while(1, async () => {
       const replies = Array.from({ length: 5 }, () => server.post("/v1/snapshots"));
@@ -248,7 +248,7 @@ describe("snapshots in the hands of an operator", () => {
       expectStatus(await server.call(method, "/v1/snapshots", { key: admin }), 403);
   });
 
-  test("are refused by skein backup and restore when they are damaged, newer or in the way", async () => {
+  test("are refused by skein backup and restore when damaged, too new or in the way", async () => {
     await server.createIndex("kept", SCHEMA, batch(1));
     const copy = join(fresh(), "copy");
     const connection = ["--url", server.url, "--key", ADMIN_KEY];

@@ -43,7 +43,7 @@ const SHOES = Array.from({ length: 60 }, (_, i) => ({
 const toJson = (value: unknown) =>
   JSON.stringify(value, (_, v) => (typeof v === "bigint" ? `#${v}#` : v)).replace(/"#(\d+)#"/g, "$1");
 
-test("what another program reads is not cut", async () => {
+test("output read by another program is not truncated", async () => {
   const title = "a title that is much longer than any terminal is wide ".repeat(5).trim();
   await server.createIndex("wide", { fields: [{ name: "title", type: "string", facet: true }] }, [
     { id: "w".repeat(200), title },
@@ -55,7 +55,7 @@ test("what another program reads is not cut", async () => {
 });
 
 describe("import", () => {
-  test("JSON lines into a new index: shows the schema it made, and the documents can be searched", async () => {
+  test("JSON lines into a new index: shows the schema it creates, and the documents can be searched", async () => {
     const path = file("shoes.jsonl", SHOES.map(toJson).join("\n"));
     const run = await skein(["import", path, "--index", "shoes", "--batch-size", "7", "--parallel", "3"]);
     expect(run).toMatchObject({ code: 0, err: "" });
@@ -74,7 +74,7 @@ describe("import", () => {
     expect(reply.json.hits[0]!.document.id).toBe("3");
   });
 
-  test("a JSON array, gzipped, on standard input, and a summary for programs", async () => {
+  test("a gzipped JSON array on standard input, with a summary for programs", async () => {
     const bytes = gzipSync(`[\n${SHOES.map(toJson).join(",\n")}\n]`);
     const run = await skein(["import", "-", "--index", "piped", "--json"], bytes);
     expect(run).toMatchObject({ code: 0, err: "" });
@@ -82,7 +82,7 @@ describe("import", () => {
     expect((await server.query("piped", { q: "*" })).json.found).toBe(60);
   });
 
-  test("CSV with an id column; what is wrong is listed, the rest arrives, the exit code says so", async () => {
+  test("CSV with an id column; errors are listed, the remaining rows arrive, the exit code reports it", async () => {
     const rows = Array.from({ length: 50 }, (_, i) => `A-${i}/1;Lamp ${i};${i},yes`.replace(",", ";"));
     rows.splice(10, 0, "B-1/1;Lamp;not a number;yes", "B-2/1;too few");
     const path = file("lamps.csv", `sku;name;stock;dimmable\n${rows.join("\n")}\n`);
@@ -123,7 +123,7 @@ describe("import", () => {
     });
   });
 
-  test("a broken line in the middle of a batch costs only itself", async () => {
+  test("a broken line in the middle of a batch costs only that line", async () => {
     const lines = SHOES.map(toJson);
     lines[20] = '{"id":"x","title":tru}';
     lines[40] = '{"id":"y"';
@@ -141,7 +141,7 @@ describe("import", () => {
     expect(summary.rejections.map((rejection) => rejection.at).sort()).toEqual([21, 41, 42]);
   });
 
-  test("an existing index keeps its schema; an inferred one can be looked at first", async () => {
+  test("an existing index keeps its schema; an inferred schema can be previewed", async () => {
     const path = file("more.csv", "id,title,price\nnew-1,Another shoe,55\n");
     const dry = await skein(["import", path, "--index", "shoes", "--dry-run", "--json"]);
     expect(JSON.parse(dry.out)).toEqual({
@@ -157,7 +157,7 @@ describe("import", () => {
   });
 });
 
-describe("an import that breaks off in the middle", () => {
+describe("an import that fails midway", () => {
   // Random titles do not compress into a single gzip block, so the input is cut off between batches.
   const lines = Array.from(
     { length: 3000 },
@@ -167,7 +167,7 @@ describe("an import that breaks off in the middle", () => {
   const torn = bytes.subarray(0, Math.floor(bytes.length * 0.8));
   const stored = async () => (await server.query("torn", { q: "*", per_page: 0 })).json.found;
 
-  test("says how many documents are stored and how to go on", async () => {
+  test("says how many documents are stored and how to continue", async () => {
     const run = await skein(["import", "-", "--index", "torn", "--batch-size", "100"], torn);
     expect(run.code).toBe(2);
     expect(run.out).not.toContain("documents in torn");
@@ -181,7 +181,7 @@ describe("an import that breaks off in the middle", () => {
     expect(told![2]).toBe("when the cause is mended, run the same command again: nothing is stored twice");
   });
 
-  test("tells programs the same, and the same command with a whole file completes it", async () => {
+  test("tells programs the same, and rerunning the command with the complete file finishes it", async () => {
     const args = ["import", "-", "--index", "torn", "--batch-size", "100", "--json"];
     const broken = await skein(args, torn);
     expect(broken.code).toBe(2);
@@ -219,7 +219,7 @@ describe("search, indexes, keys", () => {
     expect(run.out).toContain("9007199254740993");
   });
 
-  test("a score that compares hits, an explanation in words, and the numbers behind them for programs", async () => {
+  test("a score that compares hits, an explanation in words, and the figures behind it for programs", async () => {
     const run = await skein(["search", "piped", "trail", "shoe", "--per-page", "2", "--explain"]);
     expect(run).toMatchObject({ code: 0, err: "" });
     const lines = run.out.split("\n");
@@ -236,7 +236,7 @@ describe("search, indexes, keys", () => {
     expect(hit!.explanation).toMatchObject({ full: true, place: "normal" });
   });
 
-  test("the mode that was asked for, and documents that are similar to one", async () => {
+  test("the requested mode, and documents similar to a given one", async () => {
     const modes = ["keyword", "semantic", "hybrid", "auto"];
     for (const mode of modes)
       expect(await skein(["search", "piped", "trail", "--mode", mode])).toMatchObject({ code: 0, err: "" });
@@ -252,7 +252,7 @@ describe("search, indexes, keys", () => {
     expect(await skein(["similar", "piped", "nobody"])).toMatchObject({ code: 2, out: "" });
   });
 
-  test("the whole answer for programs; global options may stand anywhere", async () => {
+  test("the complete reply for programs; global options may come anywhere", async () => {
     const run = await skein(["--json", "search", "piped", "trail", "--per-page", "1"]);
     expect(JSON.parse(run.out)).toMatchObject({ found: 20, per_page: 1 });
     const listed = await skein(["indexes", "--json"]);
@@ -261,7 +261,7 @@ describe("search, indexes, keys", () => {
     expect((await skein(["indexes"])).out).toMatch(/^piped +60 /m);
   });
 
-  test("a key is shown once, works for what it is for, and stops working when deleted", async () => {
+  test("a key is shown once, works within its scopes, and stops working when deleted", async () => {
     const made = await skein(["keys", "create", "web", "--scopes", "search", "--indexes", "piped"]);
     expect(made.code).toBe(0);
     const key = made.out.trim();
@@ -278,7 +278,7 @@ describe("search, indexes, keys", () => {
   });
 });
 
-describe("what goes wrong is one line on standard error", () => {
+describe("a failure is one line on standard error", () => {
   const oneLine = /^skein: [^\n]+\n$/;
 
   test.each([
@@ -314,7 +314,7 @@ describe("what goes wrong is one line on standard error", () => {
     expect(run.err).toMatch(text);
   });
 
-  test("an https address of an http server", async () => {
+  test("an https address for an http server", async () => {
     const run = await skein(["indexes", "--url", server.url.replace("http:", "https:")]);
     expect(run).toMatchObject({ code: 2, out: "" });
     expect(run.err).toMatch(
@@ -322,7 +322,7 @@ describe("what goes wrong is one line on standard error", () => {
     );
   });
 
-  test("help explains with examples and is no error", async () => {
+  test("help explains with examples and is not an error", async () => {
     const top = (await skein(["--help"])).out;
     const commands = [...top.slice(top.indexOf("\nCommands:\n")).matchAll(/^ {2}([a-z-]+)/gm)]
       .map(([, name]) => name!)
@@ -337,7 +337,7 @@ describe("what goes wrong is one line on standard error", () => {
   });
 });
 
-test("rules and synonyms are listed, groups are added from a file", async () => {
+test("rules and synonyms are listed, synonym groups are added from a file", async () => {
   await server.createIndex("curated", { fields: [{ name: "title", type: "string" }] });
   expect((await skein(["rules", "curated"])).out).toBe("The index has no ranking rules.\n");
   expect((await skein(["synonyms", "curated"])).out).toBe("The index has no synonym groups.\n");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";
 
 test.skipIf(process.platform !== "linux" || !("execve" in process))(
-  "serve starts its process once more with its settings for memory",
+  "serve restarts its process once with its memory settings",
   async () => {
     const server = await TestServer.start();
     try {

@@ -38,16 +38,16 @@ function expectPrivate(directory: string): void {
   expect(all).toBeGreaterThan(10);
 }
 
-test("a new data directory with a snapshot", () => expectPrivate(dataDir));
+test("a new data directory with a snapshot is private", () => expectPrivate(dataDir));
 
-test("a directory that was left open is closed by the next start", async () => {
+test("a directory left open to others is made private by the next start", async () => {
   await server.stop();
   execFileSync("chmod", ["-R", "go+rX", dataDir]);
   await server.launch();
   expectPrivate(dataDir);
 });
 
-test("a restored one, of a snapshot that is open", async () => {
+test("a directory restored from an open snapshot is private", async () => {
   const snapshots = join(dataDir, "snapshots");
   const [id] = readdirSync(snapshots);
   execFileSync("chmod", ["-R", "go+rX", snapshots]);

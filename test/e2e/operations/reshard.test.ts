@@ -115,7 +115,7 @@ describe("another number of shards", () => {
     }
   });
 
-  test("a field that has just been added is indexed afterwards", async () => {
+  test("a field added just before is indexed afterwards", async () => {
     let server = await start(2);
     await fill(server, "things", 300);
     const fields = [...SCHEMA.fields, { name: "extra", type: "string" }];
@@ -128,7 +128,7 @@ describe("another number of shards", () => {
     expect(data).toMatchObject({ status: "active", records_count: 250 });
   });
 
-  test("kill -9 in the middle, again and again, loses nothing; so does going back", async () => {
+  test("kill -9 in the middle, again and again, loses nothing; nor does going back", async () => {
     let server = await start(1);
     for (const index of ["a", "b", "c"]) await fill(server, index, effort(400, 2500));
     const before = [];

@@ -67,7 +67,7 @@ describe("restart", () => {
     expectStatus(await server.post("/v1/indexes/kept/query", { q: "fizz" }, { key: key.key }), 200);
   });
 
-  test("kill -9 after an acknowledged batch loses nothing of it", async () => {
+  test("kill -9 after an acknowledged batch loses none of it", async () => {
     await server.createIndex("killed", SCHEMA);
     let sent = 0;
     for (let round = 0; round < effort(1, 10); round++) {
@@ -86,7 +86,7 @@ describe("restart", () => {
     }
   });
 
-  test("kill -9 in the middle of writing keeps every acknowledged document and whole batches per shard", async () => {
+  test("kill -9 during writes keeps every acknowledged document and whole batches per shard", async () => {
     await server.createIndex("torn", SCHEMA);
     let acknowledged = 0;
     for (let round = 0; round < effort(1, 10); round++) {
@@ -115,7 +115,7 @@ describe("restart", () => {
     }
   });
 
-  test("SIGTERM answers what is running and refuses what comes later", async () => {
+  test("SIGTERM lets running requests finish and refuses later ones", async () => {
     await server.createIndex("term", SCHEMA, documents(0, 200));
     const running = Array.from({ length: 50 }, () =>
       server.raw("POST", "/v1/indexes/term/query", { body: { q: "thing" } }),
@@ -130,7 +130,7 @@ describe("restart", () => {
     expect((await server.query("term", { q: "*" })).json.found).toBe(200);
   });
 
-  test("a server that is stopping says that it is not ready", async () => {
+  test("a stopping server reports that it is not ready", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const status = (path: string) =>
       new Promise<number | undefined>((resolve, reject) => {

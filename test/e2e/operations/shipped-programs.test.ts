@@ -17,13 +17,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("the built command can be run by its path, as npx does", () => {
+test("the built command can be run by path, as npx does", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
   const answer = execFileSync(join(ROOT, "dist/server/cli/main.js"), ["--version"], { encoding: "utf8" });
   expect(answer.trim()).toBe(version);
 });
 
-test.concurrent("the demo fills a server, searches it and, when told to, ends", async () => {
+test.concurrent("the demo fills a server, searches it and ends when told to", async () => {
   const env = { SKEIN_DEMO_EXIT: "1" };
   const run = await runProgram("server/cli/demo/main.js", ["--port", "0"], { folder, env });
   expect(run).toMatchObject({ code: 0, err: "" });
@@ -33,7 +33,7 @@ test.concurrent("the demo fills a server, searches it and, when told to, ends", 
   expect(run.out).toContain("100 products read, read again every hour.");
 });
 
-test("the demo explains its options and refuses others without a build", async () => {
+test("the demo explains its options and refuses unknown ones without a build", async () => {
   const script = "../scripts/demo.mjs";
   const help = await runProgram(script, ["--help"], { folder });
   expect(help).toMatchObject({ code: 0, err: "" });

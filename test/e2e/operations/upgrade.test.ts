@@ -37,7 +37,7 @@ describe.each(readdirSync(FOLDER))("the data directory of %s", (file) => {
     return { ids: hits.map(({ document }) => document.id), found, facets };
   }
 
-  test("has its index with every document, and none that was deleted", async () => {
+  test("has its index with every document, and no deleted one", async () => {
     await eventually(async () => {
       const { json } = await server.get("/v1/indexes/shop");
       return json.data.status === "active";
@@ -75,14 +75,14 @@ describe.each(readdirSync(FOLDER))("the data directory of %s", (file) => {
     expect(keys.json.data).toMatchObject([{ name: "web", scopes: ["search"] }]);
   });
 
-  test("reads the query log, which the first build did not have", async () => {
+  test("has a readable query log, which the first build lacked", async () => {
     const report = await server.get(
       "/v1/indexes/shop/analytics/no-results?from=2026-11-01&to=2026-12-01&limit=1000",
     );
     expect(report.status).toBe(200);
   });
 
-  test("takes writes and snapshots, and starts again on both", async () => {
+  test("accepts writes and snapshots, and starts again after both", async () => {
     const batch = await server.post("/v1/indexes/shop/documents/batch", {
       documents: [{ id: "40", title: "Trail shoe new", brand: "Acme", price: 5 }],
     });

@@ -83,7 +83,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true, force: true });
 });
 
-test("another number of shards asks an endpoint for nothing and trains no model", async () => {
+test("changing the number of shards requests no vectors and trains no model", async () => {
   const before = [];
   for (const index of INDEXES) {
     await ready(index);
@@ -104,7 +104,7 @@ test("another number of shards asks an endpoint for nothing and trains no model"
   }
 });
 
-test("a snapshot has the vectors and the model", async () => {
+test("a snapshot contains the vectors and the model", async () => {
   const before = [];
   for (const index of INDEXES) before.push(await near(index));
   const model = await modelOf();
@@ -129,7 +129,7 @@ test("a snapshot has the vectors and the model", async () => {
   expect(endpoint.texts().length).toBe(asked);
 });
 
-test("vectors go along when indexes swap their names, stay while unloaded, and go with a dropped index", async () => {
+test("vectors follow their index in a swap, stay while it is unloaded, and are deleted when it is dropped", async () => {
   const asked = endpoint.texts().length;
   const before = await near("asked");
   expectStatus(

@@ -22,14 +22,14 @@ const ids = (reply: Reply): string[] => reply.json.hits.map(({ document }) => St
 const context = (reply: Reply) => reply.json.ai_context as Record<string, unknown> | null;
 const filters = (reply: Reply) => context(reply)?.applied_filters as Record<string, unknown> | undefined;
 
-describe("what is not wanted comes last", () => {
+describe("documents with unwanted words come last", () => {
   const server = sharedServer({ shards: 2, quiet: true }, (it) =>
     it.createIndex("belts", { fields: FIELDS }, belts),
   );
   const rule = (name: string, type: string, documents: string[]) =>
     server.post(`/v1/indexes/${name}/ranking-rules`, { name: type, type, effect: { documents } });
 
-  test("and nothing is lost", async () => {
+  test("but are not lost", async () => {
     expectStatus(await server.patch("/v1/indexes/belts/settings", { language: "en" }), 200);
     const reply = await server.query("belts", { q: "belt without buckle", explain: true });
     expect([ids(reply).slice(0, 2).sort(), ids(reply).slice(2).sort()]).toEqual([
@@ -60,12 +60,12 @@ describe("what is not wanted comes last", () => {
     ]);
   });
 
-  test("in a query that vectors have a part in", async () => {
+  test("in a query that also uses vectors", async () => {
     const reply = await server.query("belts", { q: "belt without buckle", search_mode: "hybrid" });
     expect([ids(reply).slice(2).sort(), reply.json.found]).toEqual([["p", "q"], 4]);
   });
 
-  test("unless a rule of the shop decides about it", async () => {
+  test("unless a shop's rule decides about them", async () => {
     await server.createIndex("pinned-belts", { fields: FIELDS }, belts);
     expectStatus(await rule("pinned-belts", "pin", ["p"]), 201);
     expectStatus(await rule("pinned-belts", "hide", ["r"]), 201);

@@ -33,7 +33,7 @@ describe("filters over HTTP", () => {
     return reply.json.hits.map((hit) => hit.document.id);
   };
 
-  test("integer fields take integral numbers in every spelling, exactly", async () => {
+  test("integer fields accept integral numbers in every spelling, exactly", async () => {
     for (const filter_by of ["i:=1.0", "i:1e0", "i:=10e-1", "l:=1e3", "l:=1000.00", "l:[1.0e3, 7]"]) {
       expect(await found({ filter_by })).toEqual(["a"]);
     }
@@ -43,7 +43,7 @@ describe("filters over HTTP", () => {
     expectStatus(await server.query("f", { q: "*", filter_by: "i:=1.5" }), 400);
   });
 
-  test("three dots are no range", async () => {
+  test("three dots are not a range", async () => {
     const reply = await server.query("f", { q: "*", filter_by: "n:[1...3]" });
     expect(reply.json).toMatchObject({
       code: "SK-SE-400",
@@ -57,7 +57,7 @@ describe("filters over HTTP", () => {
     expect(await found({ filter_by: "s:!=[`tick `` tock`, x]" })).toEqual(["b"]);
   });
 
-  test("a URL parameter is given once", async () => {
+  test("a URL parameter may be given only once", async () => {
     const twice = "filter_by=i:=1&filter_by=i:=2";
     for (const reply of [
       await server.get(`/v1/indexes/f/documents/export?${twice}`),
@@ -76,7 +76,7 @@ describe("filters over HTTP", () => {
     expect(await found({})).toEqual(["a", "b"]);
   });
 
-  test("a key ends on a day that exists", async () => {
+  test("a key's expiry day must exist", async () => {
     const make = (expires_at: string) =>
       server.post("/v1/keys", { name: "k", scopes: ["search"], expires_at });
     for (const day of ["2127-02-31", "2127-02-29T00:00:00Z", "2127-13-01"]) {

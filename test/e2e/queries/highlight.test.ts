@@ -53,8 +53,8 @@ async function snippets(index: string, q: string, more: Record<string, unknown> 
 
 const texts = (...all: string[]): Texts[] => all.map((text) => ({ text }));
 
-describe("every way to match", () => {
-  test("words and beginnings, in the spelling of the document", async () => {
+describe("every kind of match is marked", () => {
+  test("words and prefixes, in the document's spelling", async () => {
     await makeIndex("plain", texts("Gaming Mouse & Crème brûlée", "MOUSE pad"));
     expect(await snippets("plain", "mou")).toEqual([
       "Gaming <mark>Mou</mark>se & Crème brûlée",
@@ -67,7 +67,7 @@ describe("every way to match", () => {
     expect(hit!.highlight.text!.matched_tokens).toEqual(["Crème", "brûlée"]);
   });
 
-  test("misspelt words, whole and in a beginning", async () => {
+  test("misspelt words, as a whole and as a prefix", async () => {
     await makeIndex("typos", texts("Wireless Keyboards"));
     expect(await snippets("typos", "wireles keybaords")).toEqual([
       "<mark>Wireless</mark> <mark>Keyboards</mark>",
@@ -76,7 +76,7 @@ describe("every way to match", () => {
     expect(await snippets("typos", "wirelss keyb")).toEqual(["<mark>Wireless</mark> <mark>Keyb</mark>oards"]);
   });
 
-  test("forms of a word where a language is set", async () => {
+  test("forms of a word if a language is set", async () => {
     await makeIndex("english", texts("Running in old shoes"), {}, "en");
     expect(await snippets("english", "shoe runs", { num_typos: 0, prefix: false })).toEqual([
       "<mark>Running</mark> in old <mark>shoes</mark>",
@@ -87,7 +87,7 @@ describe("every way to match", () => {
     ]);
   });
 
-  test("synonyms: words, and phrases where they stand", async () => {
+  test("synonyms: single words, and phrases in place", async () => {
     await makeIndex("synonyms", texts("tv stand", "Television set and a set of television cables"));
     const group = { type: "multi_way", synonyms: ["tv", "television set"] };
     expectStatus(await server.post("/v1/indexes/synonyms/synonyms", group), 201);
@@ -129,7 +129,7 @@ describe("every way to match", () => {
     expect(await snippets("skus", "ab123")).toEqual(["<mark>AB 12 3</mark>4 X"]);
   });
 
-  test("scripts without spaces, and Korean", async () => {
+  test("words in scripts without spaces, and Korean", async () => {
     await makeIndex("asia", texts("東京都の天気予報", "삼성 노트북을 샀다", "ร้านอาหารไทย", "iPhone15ケース"));
     expect(await snippets("asia", "東京")).toEqual(["<mark>東京</mark>都の天気予報"]);
     expect(await snippets("asia", "天気 東京")).toEqual(["<mark>東京</mark>都の<mark>天気</mark>予報"]);
@@ -138,7 +138,7 @@ describe("every way to match", () => {
     expect(await snippets("asia", "ケース")).toEqual(["iPhone15<mark>ケース</mark>"]);
   });
 
-  test("quoted words only in their phrase, stop words and excluded words not at all", async () => {
+  test("quoted words only within their phrase, stop words and excluded words never", async () => {
     await makeIndex("phrases", texts("shoe red, the red shoe of the year"), { stop_words: ["the", "of"] });
     expect(await snippets("phrases", '"red shoe"')).toEqual([
       "shoe red, the <mark>red</mark> <mark>shoe</mark> of the year",
@@ -163,7 +163,7 @@ describe("what is shown", () => {
     expect((await hits("arrays", "*"))[0]!.highlight).toEqual({});
   });
 
-  test("a window of a long text, from a sentence on", async () => {
+  test("a window of a long text, starting at a sentence", async () => {
     const filler = Array.from({ length: 60 }, (_, i) => `w${i}`).join(" ");
     const long = `A shoe first. ${filler}. Here the red, soft shoe stands. ${filler}`;
     await makeIndex("long", texts(long), { highlight: { snippet_tokens: 8 } });
@@ -172,7 +172,7 @@ describe("what is shown", () => {
     ]);
   });
 
-  test("tags and escaping are settings", async () => {
+  test("tags and escaping, according to the settings", async () => {
     const text = `<img src=x onerror=alert(1)> "Tom" & Jerry's`;
     await makeIndex("html", texts(text), { highlight: { start_tag: "<em class='hit'>", end_tag: "</em>" } });
     expect(await snippets("html", "tom")).toEqual([

@@ -37,7 +37,7 @@ async function found(index: string, q: string, more: Record<string, unknown> = {
   return (await search(index, q, more)).hits.map((hit) => hit.document.id);
 }
 
-describe("words inside of words", () => {
+describe("words inside other words", () => {
   beforeAll(() =>
     makeIndex("phones", {
       whole: { title: "desk phone" },
@@ -49,7 +49,7 @@ describe("words inside of words", () => {
     }),
   );
 
-  test("are found in the fields that have infix, behind whole words and beginnings", async () => {
+  test("are found in fields with infix enabled, after whole words and prefixes", async () => {
     expect(await found("phones", "phone")).toEqual(["whole", "start", "inside"]);
     expect(await found("phones", "PHÔNE")).toEqual(["whole", "start", "inside"]);
     expect((await found("phones", "X200")).sort()).toEqual(["joined", "part"]);
@@ -57,19 +57,19 @@ describe("words inside of words", () => {
     expect(await found("phones", "smartphone")).toEqual(["inside", "note"]);
   });
 
-  test("also from their beginning where a word is not the last one", async () => {
+  test("are also found at the start of a word when they are not the last query word", async () => {
     expect(await found("phones", "phone desks")).toEqual(["start"]);
     expect(await found("phones", "charg X200B", { prefix: false })).toEqual(["part"]);
   });
 
-  test("but not of fewer than three letters, in phrases, in exclusions or in filters", async () => {
+  test("are not found for fewer than three letters, in phrases, in exclusions or in filters", async () => {
     expect(await found("phones", "ho")).toEqual([]);
     expect(await found("phones", '"phone"')).toEqual(["whole"]);
     expect((await found("phones", "* -phone")).sort()).toEqual(["inside", "joined", "note", "part", "start"]);
     expect(await found("phones", "*", { filter_by: "title:phone" })).toEqual(["whole"]);
   });
 
-  test("are marked, and explained", async () => {
+  test("are marked and explained", async () => {
     const more = { highlight_fields: "title,note", explain: true };
     const { hits } = await search("phones", "phone", more);
     const hit = hits[2] as Hit & { explanation: Record<string, unknown> };
@@ -92,14 +92,14 @@ describe("words inside of words", () => {
     );
   });
 
-  test("are no suggestions: these go on with what was typed", async () => {
+  test("are not suggested: suggestions continue what was typed", async () => {
     const reply = await server.post("/v1/indexes/phones/suggest", { q: "phone", suggest_by: "title" });
     expectStatus(reply, 200);
     expect(JSON.stringify(reply.json)).not.toContain("smartphone");
   });
 });
 
-test("a word that stands inside of others is not taken for a misspelt one", async () => {
+test("a word that occurs inside others is not treated as misspelt", async () => {
   const keyboards = Array.from({ length: 5 }, (_, i) => [`k${i}`, { title: `keyboard ${i}` }] as const);
   await makeIndex("boards", { ...Object.fromEntries(keyboards), b: { title: "boart" } });
   const reply = await search("boards", "board", { per_page: 20 });
@@ -107,7 +107,7 @@ test("a word that stands inside of others is not taken for a misspelt one", asyn
   expect(reply.suggestions ?? []).toEqual([]);
 });
 
-test("of very many words that contain one the 256 shortest count", async () => {
+test("only the 256 shortest of the many words containing a word count", async () => {
   const documents = Array.from({ length: 300 }, (_, i) => [
     `d${i}`,
     { title: `zz${i}abc${"x".repeat(i % 7)}` },
@@ -116,7 +116,7 @@ test("of very many words that contain one the 256 shortest count", async () => {
   expect((await search("many", "abc")).found).toBe(256);
 });
 
-test("infix can be switched on and off without indexing anew", async () => {
+test("infix can be switched on and off without re-indexing", async () => {
   await makeIndex("later", { a: { title: "smartphone" } }, false);
   expect(await found("later", "phone")).toEqual([]);
   const change = async (infix: boolean): Promise<void> => {

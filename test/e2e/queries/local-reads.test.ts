@@ -66,7 +66,7 @@ async function readLocally(server: TestServer): Promise<void> {
 
 // The concurrent tests here mostly wait, and each of them has its own server.
 describe.concurrent.each([1, 3])("with %i shards", (shards) => {
-  test.sequential("searches do not wait for shards that stand still", async () => {
+  test.sequential("searches do not wait for unresponsive shards", async () => {
     const blocked = new BlockedShards();
     const config = { limits: PATIENT };
     const server = await TestServer.start({ shards, env: blocked.env, config });
@@ -91,7 +91,7 @@ describe.concurrent.each([1, 3])("with %i shards", (shards) => {
     }
   });
 
-  test.sequential("a search sees every write that was answered before, whole, and never goes back", async () => {
+  test.sequential("a search sees every previously answered write, whole, and never goes back in time", async () => {
     const server = await TestServer.start({ shards, config: { limits: PATIENT } });
     try {
       await makeIndex(server);
@@ -192,7 +192,7 @@ describe.concurrent.each([1, 3])("with %i shards", (shards) => {
   });
 });
 
-test.concurrent("a trap goes to the shards, where the query is refused in the end; the others are answered", async () => {
+test.concurrent("a query that traps goes to the shards, which finally refuse it; other queries are answered", async () => {
   const preload = join(import.meta.dirname, "../faults/shard-poison.mjs");
   const env = { NODE_OPTIONS: `--import=${preload}` };
   const server = await TestServer.start({ shards: 1, env, config: { limits: PATIENT } });

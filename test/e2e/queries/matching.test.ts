@@ -48,7 +48,7 @@ describe("spellings", () => {
       expect(await found("units", q), q).toEqual(["a", "b", "c"]);
   });
 
-  test("part numbers in every spelling, in text and in the query", async () => {
+  test("part numbers match in every spelling, in text and in queries", async () => {
     await textIndex("parts", { a: "belt AB-123/4", b: "belt ab1234", c: "belt AB 123 4", d: "belt AB-999" });
     for (const q of ["AB-123/4", "ab1234", "AB 123 4", "ab 1234", "AB123-4"]) {
       expect(await found("parts", q), q).toEqual(["a", "b", "c"]);
@@ -57,7 +57,7 @@ describe("spellings", () => {
     expect(await found("parts", "AB-12")).not.toContain("d");
   });
 
-  test("an emoji is searched for: where symbols are not indexed, no document has it", async () => {
+  test("an emoji is a search word: unless symbols are indexed, no document contains it", async () => {
     const texts = { a: "party 🎉 hat", b: "party hat" };
     await textIndex("emoji", texts);
     for (const q of ["🎉", "🎉 🎂", '"🎉"', "❤️", "👩‍👩‍👧", "🇫🇷", "🎉 -hat", "$"]) {
@@ -76,7 +76,7 @@ describe("spellings", () => {
     expect(await found("decimals", "bottle 15")).toEqual(["b"]);
   });
 
-  test("a SKU field lifts its product over everything", async () => {
+  test("a SKU match lifts its product above everything else", async () => {
     const fields = [
       { name: "title", type: "string" },
       { name: "sku", type: "string" },
@@ -103,7 +103,7 @@ describe("spellings", () => {
     expect(ids(begun.hits)).toEqual(expect.arrayContaining(["part", "longer"]));
   });
 
-  test("the brand that is named and the field that is the query come first", async () => {
+  test("a document whose brand is named or whose field equals the query comes first", async () => {
     const fields = [
       { name: "title", type: "string" },
       { name: "brand", type: "string" },
@@ -127,14 +127,14 @@ describe("spellings", () => {
     expect(ids(phone.hits)[0]).toBe("whole");
   });
 
-  test("a typo in the first letter counts more", async () => {
+  test("a typo in the first letter costs more", async () => {
     await textIndex("letters", { other: "crinter", same: "prinker" });
     expect(ids((await search("letters", "printer")).hits)).toEqual(["same", "other"]);
   });
 });
 
 describe("languages", () => {
-  test("forms of a word find each other where a language is set, and only there", async () => {
+  test("forms of a word match each other only where a language is set", async () => {
     const texts = { a: "running shoe", b: "run shoes", c: "runner" };
     await textIndex("plain", texts, { num_typos: 0 });
     await textIndex("english", texts, { num_typos: 0, language: "en" });
@@ -144,7 +144,7 @@ describe("languages", () => {
     expect(await found("english", "the shoe", { prefix: false })).toEqual(["a", "b"]);
   });
 
-  test("a field may have a language of its own", async () => {
+  test("a field may have its own language", async () => {
     const fields = [
       { name: "en", type: "string", language: "en" },
       { name: "de", type: "string", language: "de" },
@@ -161,7 +161,7 @@ describe("languages", () => {
     expect(await found("fields", "shoes", { ...exact, query_by: "code" })).toEqual(["a"]);
   });
 
-  test("a language given later makes the index anew", async () => {
+  test("setting a language later re-indexes the documents", async () => {
     await textIndex("later", { a: "printer", b: "printers" }, { num_typos: 0 });
     expect(await found("later", "printers", { prefix: false })).toEqual(["b"]);
     expectStatus(await server.patch("/v1/indexes/later/settings", { language: "en" }), 200);
@@ -170,7 +170,7 @@ describe("languages", () => {
       .toEqual(["a", "b"]);
   });
 
-  test("an unknown language is refused by name", async () => {
+  test("an unknown language is refused with its name", async () => {
     const reply = await server.post("/v1/indexes", {
       name: "klingon",
       schema: { fields: [{ name: "t", type: "string", language: "xx" }] },
@@ -208,7 +208,7 @@ describe("languages", () => {
 describe("synonyms", () => {
   const post = (index: string, body: unknown) => server.post(`/v1/indexes/${index}/synonyms`, body);
 
-  test("words and phrases, both ways and one way, from the next query on", async () => {
+  test("match words and phrases, both ways or one way, from the next query on", async () => {
     await textIndex("synonyms", {
       tv: "tv stand",
       television: "television stand",
@@ -235,7 +235,7 @@ describe("synonyms", () => {
     expect(await found("synonyms", "trousers")).toEqual(["trousers"]);
   });
 
-  test("a synonym is never fuzzy and ranks under the word itself", async () => {
+  test("never match with typos and rank below the word itself", async () => {
     await textIndex("strict", { word: "sofa blue", synonym: "couch couch couch", near: "coach" });
     expectStatus(await post("strict", { type: "multi_way", synonyms: ["sofa", "couch"] }), 201);
     expect(ids((await search("strict", "sofa")).hits)).toEqual(["word", "synonym"]);
@@ -243,7 +243,7 @@ describe("synonyms", () => {
 });
 
 describe("beside the hits", () => {
-  test("neighbours when little is found, corrections when a word is misspelt", async () => {
+  test("there are related hits if little is found, and corrections if a word is misspelt", async () => {
     await textIndex("few", {
       both: "red lamp",
       red: "red chair",
@@ -261,7 +261,7 @@ describe("beside the hits", () => {
 });
 
 describe("explain", () => {
-  test("says in words why a hit stands where it does, and nothing unless asked", async () => {
+  test("explains in words why a hit ranks where it does, but only on request", async () => {
     await textIndex("why", { a: "wi-fi printer", b: "printers cable", c: "cable" }, { language: "en" });
     expect((await search("why", "printers wifi")).hits[0]).not.toHaveProperty("explanation");
     const { hits } = await search("why", "printers wifi", { explain: true });

@@ -35,7 +35,7 @@ async function makeKey(server: TestServer, body: object): Promise<string> {
 }
 
 describe.each(SERVERS)("slots over %s", (_http, server) => {
-  test("each slot is the complete answer of its query, in order", async () => {
+  test("each slot has the complete answer to its query, in order", async () => {
     const searches = [
       { index: "shop", q: "mouse", facets: ["brand"], highlight_fields: "name" },
       { index: "letters", q: "mouse" },
@@ -53,7 +53,7 @@ describe.each(SERVERS)("slots over %s", (_http, server) => {
     expect(new Set(list.map((answer) => answer.query_id)).size).toBe(5);
   });
 
-  test("a slot that fails leaves the others alone", async () => {
+  test("a failing slot does not affect the others", async () => {
     const list = await results(server, [
       { index: "shop", q: "mouse" },
       { index: "none", q: "mouse" },
@@ -95,7 +95,7 @@ describe.each(SERVERS)("slots over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
-  test("none is an empty list, more than fifty are refused", async () => {
+  test("an empty list is fine, more than fifty searches are refused", async () => {
     expect(await results(server, [])).toEqual([]);
     expect(await results(server, new Array(50).fill({ index: "shop", q: "mouse" }))).toHaveLength(50);
     for (const wrong of [new Array(51).fill({ index: "shop", q: "x" }), undefined, null, {}, "x", 5]) {
@@ -116,7 +116,7 @@ describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
     expect((await server.raw("GET", "/v1/multi-search")).status).toBe(405);
   });
 
-  test("answers beyond the limit of a reply fail in their slots", async () => {
+  test("answers that exceed the reply limit fail in their slots", async () => {
     const list = await results(server, [
       { index: "letters", q: "big" },
       { index: "letters", q: "big" },
@@ -125,7 +125,7 @@ describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
     expect(list.map((answer) => answer.code ?? answer.found)).toEqual([1, "SK-SE-413", "SK-SE-413"]);
   });
 
-  test("of a query beyond the limit of a reply fewer documents or fields fit, and one document always does", async () => {
+  test("a query whose reply is too large works with fewer documents or fields, and a single document always fits", async () => {
     const long = "l".repeat(30_000);
     const documents = Array.from({ length: 80 }, (_, i) => ({
       id: `${i}`,
@@ -156,7 +156,7 @@ describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("keys and tenants in multi-search over %s", (_http, server) => {
-  test("the key's indexes count per slot, its scope for the whole", async () => {
+  test("a key's indexes are checked per slot, its scope for the whole request", async () => {
     const both = [
       { index: "shop", q: "mouse" },
       { index: "letters", q: "mouse" },
@@ -174,7 +174,7 @@ describe.each(SERVERS)("keys and tenants in multi-search over %s", (_http, serve
     expect((await server.post("/v1/multi-search", { searches: both }, { key: null })).status).toBe(401);
   });
 
-  test("each slot is a search of the month; another tenant's index does not exist", async () => {
+  test("each slot counts as one of the month's searches; another tenant's index does not exist", async () => {
     const made = await server.post("/v1/tenants", { name: "tiny", plan: "small" });
     const { key } = made.json.data.admin_key as { key: string };
     expectStatus(await server.post("/v1/indexes", { name: "mine", schema: SCHEMA }, { key }), 201);

@@ -63,14 +63,14 @@ describe.each(SERVERS)("words over %s", (_http, server) => {
     ]);
   });
 
-  test("every word must match; the last one as a prefix unless told otherwise", async () => {
+  test("every word must match; the last one as a prefix unless disabled", async () => {
     expect(await found(server, { q: "wireless mouse" })).toEqual(["p1"]);
     expect(await found(server, { q: "wireless mou" })).toEqual(["p1"]);
     expect(await found(server, { q: "mou", prefix: false, num_typos: 0 })).toEqual([]);
     expect(ids(await search(server, { q: "mouse" }))[0]).toBe("p1");
   });
 
-  test("misspelt words find their neighbours, common words stay themselves", async () => {
+  test("misspelt words find their neighbours, common words are taken literally", async () => {
     expect(await found(server, { q: "keybaord" })).toEqual(["p2"]);
     expect(await found(server, { q: "logitehc mouse" })).toEqual(["p1"]);
     expect(await found(server, { q: "keybaord", num_typos: 0 })).toEqual([]);
@@ -92,14 +92,14 @@ describe.each(SERVERS)("words over %s", (_http, server) => {
     expect(ids(body)[0]).toBe("p5");
   });
 
-  test("phrases must stand together, excluded words must not occur", async () => {
+  test("a phrase's words must be adjacent, excluded words must not occur", async () => {
     expect(await found(server, { q: '"mouse pad"' })).toEqual(["p3"]);
     expect(await found(server, { q: '"pad mouse"' })).toEqual([]);
     expect(await found(server, { q: "mouse -pad" })).toEqual(["p1"]);
     expect(await found(server, { q: "coffee -grinder" })).toEqual([]);
   });
 
-  test("query_by chooses fields, query_by_weights orders by them", async () => {
+  test("query_by chooses fields, query_by_weights orders them", async () => {
     expect(await found(server, { q: "espresso", query_by: "name" })).toEqual(["p4"]);
     expect(await found(server, { q: "espresso", query_by: "description" })).toEqual(["p5"]);
     const byName = await search(server, {
@@ -173,7 +173,7 @@ describe.each(SERVERS)("filters over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("facets, order and pages over %s", (_http, server) => {
-  test("facets count all matches, native or legacy, and skip fields that have none", async () => {
+  test("facets count all matches in both request forms, and omit fields without values", async () => {
     const body = await search(server, {
       q: "*",
       facets: ["categories", "in_stock", "year", "price", "name", "nothing"],
@@ -217,7 +217,7 @@ describe.each(SERVERS)("facets, order and pages over %s", (_http, server) => {
     });
   });
 
-  test("sorting takes native and legacy keys, several of them, and puts missing values last both ways", async () => {
+  test("sorting accepts native and legacy keys, several at once, and puts missing values last in both directions", async () => {
     expect(ids(await search(server, { q: "*" }))).toEqual(["p8", "p7", "p6", "p5", "p4", "p3", "p2", "p1"]);
     expect(ids(await search(server, { q: "*", sort: "price:asc" }))[0]).toBe("p3");
     expect(ids(await search(server, { q: "*", sort: "price:desc" }))[0]).toBe("p4");
@@ -237,7 +237,7 @@ describe.each(SERVERS)("facets, order and pages over %s", (_http, server) => {
     expect(ids(await search(server, { q: "*", sort_by: "_text_match:desc,price:asc" }))[0]).toBe("p3");
   });
 
-  test("pages never overlap and reach to the end", async () => {
+  test("pages never overlap and cover every hit", async () => {
     const seen: string[] = [];
     for (let page = 1; page <= 4; page++) {
       const body = await search(server, { q: "*", per_page: 3, page });
@@ -255,7 +255,7 @@ describe.each(SERVERS)("facets, order and pages over %s", (_http, server) => {
 });
 
 describe.each(SERVERS)("what is shown over %s", (_http, server) => {
-  test("fields and exclude_fields narrow documents and never restore internal fields", async () => {
+  test("fields and exclude_fields narrow documents and never reveal internal fields", async () => {
     const only = (await search(server, { q: "skirts", fields: ["name", "color"], exclude_fields: ["name"] }))
       .hits[0]!.document;
     expect(only).toEqual({ id: "p7", name: "Summer Skirts", color: "red" });
@@ -280,7 +280,7 @@ describe.each(SERVERS)("what is shown over %s", (_http, server) => {
     ]);
   });
 
-  test("highlighting marks what matched", async () => {
+  test("highlighting marks the matches", async () => {
     const [hit] = (await search(server, { q: "gaming mou", highlight_fields: "name,description,categories" }))
       .hits;
     expect(hit!.highlight.name).toEqual({
@@ -294,20 +294,20 @@ describe.each(SERVERS)("what is shown over %s", (_http, server) => {
     expect(typo!.highlight.name!.snippet).toBe("Wireless <mark>Keyboard</mark>");
   });
 
-  test("search modes that need more than words fall back and say so", async () => {
+  test("search modes that need vectors fall back to words and say so", async () => {
     for (const search_mode of ["auto", "keyword", "semantic", "hybrid"]) {
       expect((await search(server, { q: "mouse", search_mode })).search_mode).toBe("keyword");
     }
   });
 
-  test("unknown parameters are ignored, an empty query browses nothing away", async () => {
+  test("unknown parameters are ignored, and a query without words is answered", async () => {
     expect((await search(server, { q: "mouse", made_up: 1 })).found).toBe(2);
     expectStatus(await server.query("shop", { q: "" }), 200);
     expectStatus(await server.query("shop", { q: "!!! ---" }), 200);
     expectStatus(await server.query("shop", { q: "-mouse" }), 200);
   });
 
-  test("changed settings change the next search", async () => {
+  test("changed settings apply to the next search", async () => {
     await server.createIndex("tuned", SCHEMA, PRODUCTS);
     expectStatus(
       await server.patch("/v1/indexes/tuned/settings", { searchable_attributes: ["brand"], num_typos: 0 }),

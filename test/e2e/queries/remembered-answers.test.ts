@@ -86,14 +86,14 @@ describe.each([1, 3])("with %i shards", (shards) => {
     return String(reply.json.data.id);
   };
 
-  test("answers come from memory", async () => {
+  test("answers come from the cache", async () => {
     const before = await hits();
     await expectAnswer("1 2 3", { acme: 2, best: 1 });
     for (let i = 0; i < 10; i++) await server.query("shop", { q: "boot" });
     expect((await hits()) - before).toBe(1 + 1 + 8);
   });
 
-  test("they follow writes and deletions", async () => {
+  test("cached answers follow writes and deletions", async () => {
     await expectAnswer("1 2 3", { acme: 2, best: 1 });
     await change("documents/batch", { documents: [{ ...SHOES[3], title: "green shoe boot" }] });
     await expectAnswer("1 2 3 4", { acme: 2, best: 2 });
@@ -107,7 +107,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     await expectAnswer("1 2 3", { acme: 2, best: 1 });
   });
 
-  test("they follow rules, synonyms and settings", async () => {
+  test("cached answers follow rules, synonyms and settings", async () => {
     await expectAnswer("1 2 3", { acme: 2, best: 1 });
     const hide = await change("ranking-rules", { type: "hide", effect: { filter_by: "price:10" } });
     await expectAnswer("2 3", { acme: 1, best: 1 });
@@ -137,7 +137,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     ]);
   });
 
-  test("they follow the schema while documents are indexed anew", async () => {
+  test("cached answers follow the schema while documents are re-indexed", async () => {
     const small = async (): Promise<number> => {
       const reply = await server.query("shop", { q: "*", filter_by: "size:1", per_page: 1 });
       return reply.status === 200 ? reply.json.found : 0;
@@ -155,7 +155,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     for (let time = 1; time <= TIMES_ASKED; time++) expect(await small()).toBe(HATS.length);
   });
 
-  test("they follow a shard that dies", async () => {
+  test("cached answers survive a dying shard", async () => {
     for (let shard = 0; shard < shards; shard++) {
       await expectAnswer("1 2 3", { acme: 2, best: 1 });
       writeFileSync(join(killDir, String(shard)), "");
@@ -167,7 +167,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     }
   });
 
-  test("they follow swaps and deleted indexes", async () => {
+  test("cached answers follow swaps and deleted indexes", async () => {
     await makeSide(server, "a", LEFT);
     await makeSide(server, "b", RIGHT);
     const expectSides = async (...sides: string[]): Promise<void> => {

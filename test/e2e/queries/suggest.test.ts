@@ -33,7 +33,7 @@ async function values(server: TestServer, body: Record<string, unknown>, index =
 }
 
 describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
-  test("one letter is enough; values that start with it come first, the popular ones before the others", async () => {
+  test("one letter is enough; values that start with it come first, popular ones before the rest", async () => {
     expect(await suggest(server, { q: "m", suggest_by: "name" })).toEqual([
       { value: "Espresso Machine", field: "name", document_id: "p4" },
       { value: "Gaming Mouse Pad", field: "name", document_id: "p3" },
@@ -44,7 +44,7 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
     expect(await values(server, { q: "TÓ", suggest_by: "brand" })).toEqual(["Tōkyō"]);
   });
 
-  test("of several words the last one is a beginning, and all must be there", async () => {
+  test("of several words all must match, the last one as a prefix", async () => {
     expect(await values(server, { q: "wireless m", suggest_by: "name" })).toEqual(["Wireless Mouse"]);
     expect(await values(server, { q: "wire m", suggest_by: "name" })).toEqual([]);
     expect(await values(server, { q: "wireless ", suggest_by: "name" })).toEqual([
@@ -56,7 +56,7 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
     ]);
   });
 
-  test("a value stands there once; of a list the element that fits", async () => {
+  test("each value is listed once; from a list, the matching element", async () => {
     expect(await values(server, { q: "logi", suggest_by: "brand" })).toEqual(["Logitech"]);
     expect(await suggest(server, { q: "c", suggest_by: "categories" })).toEqual([
       { value: "Clothing", field: "categories", document_id: "p7" },
@@ -65,7 +65,7 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
     expect(await values(server, { q: "mi", suggest_by: "categories,name" })).toEqual(["Mice"]);
   });
 
-  test("corrections come only from four letters on, and only where places are free", async () => {
+  test("corrections need four letters and only fill free places", async () => {
     expect(await values(server, { q: "keybaord", suggest_by: "name" })).toEqual(["Wireless Keyboard"]);
     expect(await values(server, { q: "wirelsss mous", suggest_by: "name" })).toEqual(["Wireless Mouse"]);
     expect(await values(server, { q: "kez", suggest_by: "name" })).toEqual([]);
@@ -77,7 +77,7 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
     expect(await values(server, { q: "rayer", suggest_by: "brand" })).toEqual(["Razer"]);
   });
 
-  test("grouped suggestions are one per value with the exact number of documents", async () => {
+  test("grouped suggestions list each value once with its exact document count", async () => {
     expect(await suggest(server, { q: "w", suggest_by: "name", group_by_field: "brand" })).toEqual([
       { value: "Logitech", field: "brand", count: 2 },
     ]);
@@ -101,7 +101,7 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
     ).toHaveLength(1);
   });
 
-  test("a filter narrows both kinds", async () => {
+  test("a filter narrows both kinds of suggestions", async () => {
     expect(
       await values(server, { q: "m", suggest_by: "name", filter_by: "in_stock:true && price:<100" }),
     ).toEqual(["Wireless Mouse"]);
@@ -115,14 +115,14 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
     ).toEqual([{ value: "Acme & Sons", field: "brand", count: 1 }]);
   });
 
-  test("the list is empty when nothing is typed, to be searched for or found", async () => {
+  test("the list is empty when the input is empty, has no searchable word, or matches nothing", async () => {
     for (const q of ["", " ", "*", "!", "-mouse", "zq"]) {
       expect(await values(server, { q, suggest_by: "name" }), q).toEqual([]);
       expect(await values(server, { q, suggest_by: "name", group_by_field: "brand" }), q).toEqual([]);
     }
   });
 
-  test("long texts are no suggestions", async () => {
+  test("long texts are not suggested", async () => {
     const long = `Long ${"text ".repeat(300)}`;
     await server.createIndex("texts", { fields: [{ name: "text", type: "string" }] }, [
       { id: "1", text: long },
@@ -134,7 +134,7 @@ describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
 });
 
 describe.each(SERVERS)("the order of suggestions with %i shards", (_shards, server) => {
-  test("a value that starts with the input is found behind many more popular ones", async () => {
+  test("a value that starts with the input is found despite many more popular ones", async () => {
     const documents = Array.from({ length: 400 }, (_, i) => ({
       id: `m${i}`,
       name: `Model ${i} pro`,
@@ -208,7 +208,7 @@ describe.each(SERVERS)("refusals of suggest with %i shards", (_shards, server) =
     expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
   });
 
-  test("needs the scope search, an index of the tenant, and counts no search", async () => {
+  test("requires the scope search and an index of the tenant, and counts no search", async () => {
     const key = async (scopes: string[], indexes = ["*"]): Promise<string> =>
       (await server.post("/v1/keys", { name: "k", scopes, indexes })).json.data.key;
     const body = { q: "m", suggest_by: "name" };

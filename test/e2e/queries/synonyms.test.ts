@@ -50,7 +50,7 @@ describe("synonyms", () => {
   const list = async (index = "shop") =>
     (await server.get(`/v1/indexes/${index}/synonyms`)).json.data as unknown as { id: number }[];
 
-  test("are made with defaults, listed, read, changed and deleted", async () => {
+  test("can be created with defaults, listed, read, changed and deleted", async () => {
     const made = await make({ synonyms: ["tv", "television set", " telly ", "tv"] });
     expect(made).toEqual({
       id: made.id,
@@ -71,7 +71,7 @@ describe("synonyms", () => {
     expect(await list()).toEqual([on]);
   });
 
-  test("a one_way group always has its root, as one of its entries", async () => {
+  test("in a one_way group always include its root as an entry", async () => {
     expect(await make({ type: "one_way", synonyms: ["tv", "oled"] })).toMatchObject({ root: "tv" });
     expect(await make({ type: "one_way", synonyms: ["tv", "oled"], root: "oled" })).toMatchObject({
       root: "oled",
@@ -98,7 +98,7 @@ describe("synonyms", () => {
     expect(await list()).toEqual(before);
   });
 
-  test("what does not exist is 404, also another tenant's", async () => {
+  test("that do not exist are 404, and so are another tenant's", async () => {
     const { id } = await make({ synonyms: ["a", "b"] });
     for (const path of [`/v1/indexes/other/synonyms/${id}`, `${SYNONYMS}/999`, `${SYNONYMS}/x`]) {
       expect((await server.get(path)).json.code).toBe("SK-SY-404");
@@ -112,7 +112,7 @@ describe("synonyms", () => {
     expect((await server.get(SYNONYMS, { key: search })).json.code).toBe("SK-SYS-403");
   });
 
-  test("survive a kill in the middle of writing: every one that was answered is there", async () => {
+  test("survive a kill during writes: every acknowledged group is there", async () => {
     const answered: number[] = [];
     const before = (await list()).map(({ id }) => id);
     let stopped: Promise<unknown> | undefined;
@@ -132,7 +132,7 @@ describe("synonyms", () => {
     expect(next.id).toBeGreaterThan(Math.max(...kept));
   });
 
-  test("and rules have a limit in bytes per index; what makes them smaller is allowed", async () => {
+  test("and rules have a limit in bytes per index; changes that shrink them are allowed", async () => {
     expectStatus(await server.post("/v1/indexes", { name: "bytes", schema: SCHEMA }), 201);
     const long = (n: number): string[] => Array.from({ length: n }, (_, i) => `${"x".repeat(180)}${i}`);
     const groups = "/v1/indexes/bytes/synonyms";
@@ -155,7 +155,7 @@ describe("synonyms", () => {
     expect((await server.patch(path, { enabled: false })).status).toBe(200);
   });
 
-  test("and rules have a limit per index, also when many are made at once", async () => {
+  test("and rules have a maximum number per index, even under concurrent creation", async () => {
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, i) => server.post(SYNONYMS, { synonyms: [`x${i}`, `y${i}`] })),
     );

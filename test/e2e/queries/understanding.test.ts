@@ -28,7 +28,7 @@ const ids = (reply: Reply): string[] => reply.json.hits.map(({ document }) => St
 const context = (reply: Reply) => reply.json.ai_context as Record<string, unknown> | null;
 const filters = (reply: Reply) => context(reply)?.applied_filters as Record<string, unknown> | undefined;
 
-describe("by rules", () => {
+describe("understanding by rules", () => {
   const server = sharedServer({ shards: 2, quiet: true }, (it) =>
     it.createIndex("shop", { fields: FIELDS }, SHOES),
   );
@@ -63,18 +63,18 @@ describe("by rules", () => {
     [""],
     ['"shoes under 50"'],
     ["shoes -laces"],
-  ])("%j is asked as it is typed", async (q) => {
+  ])("%j is searched as typed", async (q) => {
     const [given, plain] = [await server.query("shop", { q }), await server.query("shop", { q, ai: false })];
     expect([given.json.ai_enhanced, given.json.ai_context]).toEqual([false, null]);
     expect(ids(given)).toEqual(ids(plain));
   });
 
-  test("ai: false asks what is typed", async () => {
+  test("ai: false searches for the text as typed", async () => {
     const reply = await server.query("shop", { q: "shoes under 50", ai: false });
     expect([reply.json.ai_enhanced, reply.json.ai_context]).toEqual([false, null]);
   });
 
-  test("the filter and the sort of the request stay in force", async () => {
+  test("the request's own filter and sort stay in force", async () => {
     const body = {
       q: "cheapest shoes under 100",
       filter_by: "color:=Red",
@@ -87,7 +87,7 @@ describe("by rules", () => {
     expect(reply.json.facets).toEqual({ brand: { Acme: 1, Zeta: 1 } });
   });
 
-  test("pages, highlights and explanations are those of the words that are left", async () => {
+  test("pages, highlights and explanations refer to the remaining words", async () => {
     const body = { q: "shoes under 50", per_page: 1, page: 2, explain: true, highlight_fields: "title" };
     const reply = await server.query("shop", body);
     expect([reply.json.found, reply.json.total_pages, reply.json.hits.length]).toEqual([2, 2, 1]);
@@ -98,7 +98,7 @@ describe("by rules", () => {
     ).toMatchObject([{ word: "shoes" }]);
   });
 
-  test("rules hear the words that were typed", async () => {
+  test("rules are matched against the typed words", async () => {
     await server.createIndex("curated", { fields: FIELDS }, SHOES);
     const rule = {
       name: "pin",
@@ -123,7 +123,7 @@ describe("by rules", () => {
     expect(results.map((result) => result.ai_enhanced)).toEqual([true, false, true]);
   });
 
-  test("what is new is known at once, also to answers that are remembered", async () => {
+  test("a new value is understood at once, even if the answer was cached", async () => {
     await server.createIndex("growing", { fields: FIELDS }, SHOES);
     const ask = async () => (await server.query("growing", { q: "brand omega under 50" })).json.ai_enhanced;
     expect([await ask(), await ask(), await ask()]).toEqual([false, false, false]);
@@ -132,14 +132,14 @@ describe("by rules", () => {
     expect([await ask(), await ask(), await ask()]).toEqual([true, true, true]);
   });
 
-  test("the query log has what was typed", async () => {
+  test("the query log records the typed text", async () => {
     await server.createIndex("logged", { fields: FIELDS }, SHOES);
     for (let i = 0; i < 3; i++) expectStatus(await server.query("logged", { q: "shoes under 50" }), 200);
     const report = await server.raw("GET", "/v1/indexes/logged/analytics/queries");
     expect(report.text).toContain("shoes under 50");
   });
 
-  test("any text is answered", async () => {
+  test("any text gets an answer", async () => {
     const odd = [
       "under ".repeat(600),
       "5 ".repeat(2000),
@@ -158,7 +158,7 @@ describe("by rules", () => {
   });
 });
 
-describe("whatever the number of shards", () => {
+describe("with any number of shards", () => {
   const servers = [1, 3].map((shards) =>
     sharedServer({ shards }, (it) => it.createIndex("shop", { fields: FIELDS }, SHOES)),
   );
@@ -177,13 +177,13 @@ describe("whatever the number of shards", () => {
   });
 });
 
-describe("a plan without it", () => {
+describe("a plan without query understanding", () => {
   const server = sharedServer(
     { shards: 1, config: { plans: [{ name: "default", ai_query_understanding: false }] } },
     (it) => it.createIndex("shop", { fields: FIELDS }, SHOES),
   );
 
-  test("asks what is typed, whatever the query says", async () => {
+  test("searches for the text as typed, whatever the request says", async () => {
     for (const body of [{ q: "shoes under 50" }, { q: "shoes under 50", ai: true }]) {
       const reply = await server.query("shop", body);
       expect([reply.json.ai_enhanced, reply.json.ai_context]).toEqual([false, null]);
@@ -191,7 +191,7 @@ describe("a plan without it", () => {
   });
 });
 
-describe("by a model", () => {
+describe("understanding by a model", () => {
   const API_KEY = "reader-key-1234";
   const asked: { key: string | undefined; query: string }[] = [];
   let answer: (response: ServerResponse) => void = () => undefined;
@@ -251,7 +251,7 @@ describe("by a model", () => {
     model.close();
   });
 
-  test("a query is read once, and what was read is remembered", async () => {
+  test("a query is read by the model once, and the result is cached", async () => {
     const name = await index();
     answer = says(CHEAP);
     for (let i = 0; i < 3; i++) {
@@ -276,7 +276,7 @@ describe("by a model", () => {
     ["something else", { hello: "world" }],
     ["too many filters", { ...CHEAP, filters: Array.from({ length: 11 }, () => CHEAP.filters[0]) }],
     ["nothing that was read", { text: "shoes", filters: [], sort: null, avoided: [] }],
-  ])("%s is not believed", async (_, claim) => {
+  ])("%s is not trusted", async (_, claim) => {
     const name = await index();
     answer = says(claim);
     const reply = await server.query(name, { q: "shoes below 50 or 5000" });
@@ -290,7 +290,7 @@ describe("by a model", () => {
     ["an error", (response) => response.writeHead(500).end()],
     ["no JSON", (response) => response.end("<html>")],
     ["a broken connection", (response) => response.destroy()],
-  ])("a model that is %s leaves the query as it is, and is left alone for a while", async (_, reply) => {
+  ])("a model that is %s leaves the query unchanged and is not called for a while", async (_, reply) => {
     const name = await index();
     answer = reply;
     for (let i = 0; i < 3; i++) {
@@ -301,7 +301,7 @@ describe("by a model", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("one that is back is asked again", async () => {
+  test("a recovered model is called again", async () => {
     const name = await index();
     answer = (response) => response.destroy();
     expect((await server.query(name, { q: "shoes below 50" })).json.ai_enhanced).toBe(false);
@@ -310,7 +310,7 @@ describe("by a model", () => {
     expect((await server.query(name, { q: "shoes below 50" })).json.ai_enhanced).toBe(true);
   });
 
-  test("is not asked about a word or two, with ai: false, or in quotes", async () => {
+  test("the model is not called for one or two words, with ai: false, or for quotes", async () => {
     const name = await index();
     answer = says(CHEAP);
     for (const body of [{ q: "shoes" }, { q: "shoes below 50", ai: false }, { q: "*" }])
@@ -318,7 +318,7 @@ describe("by a model", () => {
     expect(asked).toEqual([]);
   });
 
-  test("its key is never shown, survives a restart and other changes, and goes to no other host", async () => {
+  test("the model's key is never shown, survives a restart and other changes, and is sent to no other host", async () => {
     const name = await index();
     const settings = (await server.get(`/v1/indexes/${name}/settings`)).json.data;
     expect(settings).toMatchObject({ ai: { provider: "endpoint", api_key: null, model: "small" } });

@@ -42,7 +42,7 @@ const untilMode = (index: string, mode: string) =>
   );
 
 describe("an endpoint", () => {
-  test("makes the vectors of documents and queries", async () => {
+  test("computes the vectors of documents and queries", async () => {
     await makeShop(server, "shop", settings("small"), SHOP);
     await ready(server, "shop", "endpoint", 3);
     expect(new Set(idsOf(await server.query("shop", SNEAKERS)))).toEqual(new Set(["1", "2"]));
@@ -54,7 +54,7 @@ describe("an endpoint", () => {
     expect((await embedderOf(server, "shop")).model).toBeNull();
   });
 
-  test("is asked again for documents that change, and not for those that do not", async () => {
+  test("is called again only for changed documents", async () => {
     const before = endpoint.texts().length;
     await add("shop", { id: "3", title: "green trainers", brand: "best", price: 30 });
     await eventually(async () => idsOf(await server.query("shop", SNEAKERS)).includes("3"), "3 is found");
@@ -64,26 +64,29 @@ describe("an endpoint", () => {
     expect(texts.filter((text) => text.includes("blue"))).toEqual([]);
   });
 
-  test.each(["SIGTERM", "SIGKILL"] as const)("may be slow: documents wait, also over %s", async (signal) => {
-    const name = `slow-${signal.toLowerCase()}`;
-    endpoint.always({ silent: "before" });
-    await makeShop(server, name, settings(name), SHOP);
-    await eventually(async () => (await embedderOf(server, name)).pending === 3, "documents wait");
-    const reply = await server.query(name, { q: "red shoe", search_mode: "hybrid" });
-    expect([reply.status, reply.json.search_mode, idsOf(reply)]).toEqual([200, "keyword", ["1"]]);
-    await server.stop(signal);
-    await server.launch();
-    expect(idsOf(await server.query(name, { q: "red shoe" }))).toEqual(["1"]);
-    await eventually(async () => (await embedderOf(server, name)).pending === 3, "documents wait again");
-    await server.stop(signal);
-    endpoint.always(null);
-    await server.launch();
-    expectStatus(await server.query(name, { q: "*" }), 200);
-    await ready(server, name, "endpoint", 3);
-    expect(new Set(idsOf(await server.query(name, SNEAKERS)))).toEqual(new Set(["1", "2"]));
-  });
+  test.each(["SIGTERM", "SIGKILL"] as const)(
+    "may be slow: documents wait, even through %s",
+    async (signal) => {
+      const name = `slow-${signal.toLowerCase()}`;
+      endpoint.always({ silent: "before" });
+      await makeShop(server, name, settings(name), SHOP);
+      await eventually(async () => (await embedderOf(server, name)).pending === 3, "documents wait");
+      const reply = await server.query(name, { q: "red shoe", search_mode: "hybrid" });
+      expect([reply.status, reply.json.search_mode, idsOf(reply)]).toEqual([200, "keyword", ["1"]]);
+      await server.stop(signal);
+      await server.launch();
+      expect(idsOf(await server.query(name, { q: "red shoe" }))).toEqual(["1"]);
+      await eventually(async () => (await embedderOf(server, name)).pending === 3, "documents wait again");
+      await server.stop(signal);
+      endpoint.always(null);
+      await server.launch();
+      expectStatus(await server.query(name, { q: "*" }), 200);
+      await ready(server, name, "endpoint", 3);
+      expect(new Set(idsOf(await server.query(name, SNEAKERS)))).toEqual(new Set(["1", "2"]));
+    },
+  );
 
-  test("may be down: the words answer, and everything is made up for later", async () => {
+  test("may be down: words still find documents, and everything is made up for later", async () => {
     await makeShop(server, "down", settings("down"), SHOP);
     await ready(server, "down", "endpoint", 3);
     endpoint.always({ status: 401, body: "{}" });
@@ -101,7 +104,7 @@ describe("an endpoint", () => {
     expect(new Set(idsOf(await server.query("down", SNEAKERS)))).toEqual(new Set(["1", "2", "4", "5"]));
   });
 
-  test("may talk nonsense: no such vector is taken", async () => {
+  test("may return nonsense: no such vector is stored", async () => {
     await makeShop(server, "nonsense", settings("nonsense"), SHOP);
     await ready(server, "nonsense", "endpoint", 3);
     const nonsense = [

@@ -63,7 +63,7 @@ async function locally(
 }
 
 describe.each([1, 3])("with %i shards", (shards) => {
-  test("queries by vectors do not wait for shards that stand still, and are answered as by them", async () => {
+  test("vector queries do not wait for unresponsive shards, and get the answers the shards would give", async () => {
     const blocked = new BlockedShards();
     const local = await TestServer.start({ shards, env: blocked.env, config: { limits: LIMITS } });
     const remote = await TestServer.start({
@@ -116,7 +116,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
   });
 });
 
-test("queries go on while documents, models and sources change, and find what they should afterwards", async () => {
+test("queries go on while documents, models and sources change, and find the right documents afterwards", async () => {
   const server = await TestServer.start({ shards: 2, config: { limits: LIMITS } });
   try {
     await makeShop(server, "shop", { embedder: { source: "documents" } }, all);

@@ -16,7 +16,7 @@ const server = sharedServer({ shards: 3, quiet: true }, async (running) => {
 
 const ask = (body: object, index = "shop") => server.query(index, { vector: RED, ...body });
 
-describe("the mode of the answer", () => {
+describe("the reply's search mode", () => {
   test.each([
     ["red shoe", {}, "hybrid"],
     ["scarlet", {}, "hybrid"],
@@ -34,12 +34,12 @@ describe("the mode of the answer", () => {
     expect((await ask({ q, ...more })).json.search_mode).toBe(mode);
   });
 
-  test("auto stays with words when they find enough", async () => {
+  test("auto stays with words if they find enough", async () => {
     expect((await ask({ q: "red" }, "strict")).json.search_mode).toBe("keyword");
     expect((await ask({ q: "scarlet" }, "strict")).json.search_mode).toBe("hybrid");
   });
 
-  test("what was asked for is done, also for texts that auto leaves to words", async () => {
+  test("an explicit mode is used, even for texts that auto leaves to words", async () => {
     for (const mode of ["keyword", "semantic", "hybrid"]) {
       for (const q of ["red", '"red shoe"', "re", "AB-123"])
         expect((await ask({ q, search_mode: mode })).json.search_mode, `${mode} ${q}`).toBe(mode);
@@ -47,7 +47,7 @@ describe("the mode of the answer", () => {
     expect((await ask({ q: "red", search_mode: "near" })).status).toBe(400);
   });
 
-  test("where it cannot be done the words answer", async () => {
+  test("falls back to words if a mode is impossible", async () => {
     const cases: [string, object][] = [
       ["shop", { q: "red shoe" }],
       ["words", { q: "red shoe" }],
@@ -63,8 +63,8 @@ describe("the mode of the answer", () => {
   });
 });
 
-describe("what is found", () => {
-  test("semantic: the nearest come first, and those with the words behind them", async () => {
+describe("the hits", () => {
+  test("semantic: the nearest come first, followed by documents with the words", async () => {
     const reply = await ask({ q: "scarlet", search_mode: "semantic" });
     expect(found(reply)).toBe("1:semantic 3:semantic 2:semantic");
     expect(reply.json.found).toBe(3);
@@ -73,14 +73,14 @@ describe("what is found", () => {
     );
   });
 
-  test("hybrid: a document with all words is never below one that is merely near", async () => {
+  test("hybrid: a document with all words never ranks below one that is merely near", async () => {
     expect(found(await ask({ q: "red hat", search_mode: "hybrid" })).split(" ")[0]).toBe("5:keyword");
     const reply = await ask({ q: "green hat", search_mode: "hybrid" });
     expect(idsOf(reply)[0]).toBe("4");
     expect(new Set(idsOf(reply))).toEqual(new Set(["1", "2", "3", "4", "5"]));
   });
 
-  test("hybrid: words find what is far away, and nearness what lacks the words", async () => {
+  test("hybrid: words find distant documents, and nearness finds documents without the words", async () => {
     const reply = await ask({ q: "scarlet", search_mode: "hybrid" });
     expect(found(reply)).toBe("1:semantic 3:semantic 2:semantic");
     const types = new Map(
@@ -91,13 +91,13 @@ describe("what is found", () => {
     expect(Object.fromEntries(types)).toEqual({ 1: "hybrid", 2: "semantic", 3: "semantic", 5: "keyword" });
   });
 
-  test("with q * the vector alone finds, unless words are asked for", async () => {
+  test("with q * the vector alone selects the hits, unless the mode is keyword", async () => {
     for (const search_mode of ["semantic", "hybrid"])
       expect(found(await ask({ q: "*", search_mode }))).toBe("1:semantic 3:semantic 2:semantic");
     expect((await ask({ q: "*" })).json.found).toBe(5);
   });
 
-  test("filters, facets, sorting and paging hold for all hits", async () => {
+  test("filters, facets, sorting and paging apply to all hits", async () => {
     for (const search_mode of ["semantic", "hybrid"]) {
       const filtered = await ask({ q: "scarlet", search_mode, filter_by: "price:<25", facets: ["brand"] });
       expect([idsOf(filtered), filtered.json.found, filtered.json.facets]).toEqual([
@@ -118,7 +118,7 @@ describe("what is found", () => {
     }
   });
 
-  test("rules act on it", async () => {
+  test("rules apply", async () => {
     const hits = async (type: string, effect: object): Promise<string> => {
       const rule = await server.post("/v1/indexes/shop/ranking-rules", { type, effect });
       expectStatus(rule, 201);
@@ -133,7 +133,7 @@ describe("what is found", () => {
     expect(await hits("hide", { filter_by: "brand:=acme" })).toBe("3:semantic");
   });
 
-  test("explain tells how near a hit is", async () => {
+  test("explain reports how near a hit is", async () => {
     const explanations = (await ask({ q: "scarlet", explain: true })).json.hits.map(
       (hit) =>
         (hit as unknown as { explanation: { similarity: number; similarity_points: number; text: string[] } })
@@ -146,7 +146,7 @@ describe("what is found", () => {
     }
   });
 
-  test("related hits are the nearest when words find little", async () => {
+  test("related hits are the nearest ones when words find little", async () => {
     const related = async (body: object) =>
       ((await ask(body)).json.related_hits as { document: { id: string } }[]).map(
         ({ document }) => document.id,
@@ -159,7 +159,7 @@ describe("what is found", () => {
     expect(await related({ q: "crimson", search_mode: "keyword", vector: undefined })).toEqual([]);
   });
 
-  test("slots of a multi-search have modes of their own", async () => {
+  test("each slot of a multi-search has its own mode", async () => {
     const modes = ["keyword", "semantic", "hybrid", "auto"];
     const searches = modes.map((search_mode) => ({ index: "shop", q: "scarlet", vector: RED, search_mode }));
     const reply = await server.post("/v1/multi-search", { searches });
@@ -173,7 +173,7 @@ describe("what is found", () => {
     ]);
   });
 
-  test("candidates bound what nearness finds, min_similarity what is near", async () => {
+  test("candidates limits how many hits nearness finds, min_similarity how near they must be", async () => {
     const settings = async (semantic: object) =>
       expectStatus(await server.patch("/v1/indexes/strict/settings", { semantic }), 200);
     await settings({ candidates: 1 });
@@ -183,7 +183,7 @@ describe("what is found", () => {
     await settings({ min_similarity: 0.3 });
   });
 
-  test("the query is drawn towards three documents that words find, however few candidates there are", async () => {
+  test("the query vector is drawn towards three documents found by words, however few candidates there are", async () => {
     await makeShop(server, "few", { ...PUSHED, semantic: { candidates: 1 } });
     const reply = await ask({ q: "shoe", search_mode: "semantic", explain: true }, "few");
     expect(idsOf(reply)[0]).toBe("1");

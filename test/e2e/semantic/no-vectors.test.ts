@@ -48,7 +48,7 @@ describe("an index whose model gives its documents no vector", () => {
 describe("an index with pushed vectors", () => {
   const embedder = { source: "pushed" };
 
-  test("is ready when its documents brought none, and waits while it has none", async () => {
+  test("is ready if its documents came without vectors, and waits if it has no documents", async () => {
     const [document] = titled(["red shoe"]);
     await makeShop(server, "bare", { embedder }, [document!]);
     await ready(server, "bare", "pushed", 0);

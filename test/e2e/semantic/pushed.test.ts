@@ -18,8 +18,8 @@ const server = sharedServer({ shards: 2, quiet: true }, async (running) => {
 const batch = (index: string, body: string | object) =>
   server.raw("POST", `/v1/indexes/${index}/documents/batch`, { body });
 
-describe("vectors of documents", () => {
-  test("that are none are refused, each by itself", async () => {
+describe("document vectors", () => {
+  test("that are invalid are refused one by one", async () => {
     await makeShop(server, "refusals", PUSHED, []);
     const good = JSON.stringify(toward(1));
     const wrong = [
@@ -44,7 +44,7 @@ describe("vectors of documents", () => {
     await ready(server, "refusals", "pushed", 1);
   });
 
-  test("never come out again", async () => {
+  test("are never returned", async () => {
     const fields = ["embedding", "title"];
     const paths = ["shop", "plain"].map((index) => `/v1/indexes/${index}`);
     for (const path of paths) {
@@ -65,7 +65,7 @@ describe("vectors of documents", () => {
     }
   });
 
-  test("follow every change, and answers that are remembered do not outlive them", async () => {
+  test("follow every change, and cached answers do not outlive them", async () => {
     await makeShop(server, "changing", PUSHED);
     const expectNearest = async (ids: string[]): Promise<void> => {
       for (let time = 1; time <= TIMES_ASKED; time++) {
@@ -87,7 +87,7 @@ describe("vectors of documents", () => {
     await expectNearest(["5", "2"]);
   });
 
-  test("are what the statistics say", async () => {
+  test("are reported in the statistics", async () => {
     const stats = await embedderOf(server, "shop");
     expect(stats).toMatchObject({
       source: "pushed",
@@ -123,7 +123,7 @@ describe("similar documents", () => {
     ]);
   };
 
-  test("are the nearest ones, without the document itself and what has nothing in common", async () => {
+  test("are the nearest ones, without the document itself and unrelated ones", async () => {
     expect(await hitsOf("1")).toEqual([
       ["3", 90],
       ["2", 80],
@@ -135,14 +135,14 @@ describe("similar documents", () => {
     expectStatus(await similar("1"), 200);
   });
 
-  test("have the members that were asked for", async () => {
+  test("have the requested members", async () => {
     const reply = await similar("1", { fields: ["title"], per_page: 1 });
     expect(reply.json.data.hits.map(({ document }) => document)).toEqual([
       { id: "3", title: "crimson boot" },
     ]);
   });
 
-  test("are those that share rare words where there is no vector", async () => {
+  test("are those that share rare words if there is no vector", async () => {
     const hits = await hitsOf("5");
     expect(new Set(hits.map(([id]) => id))).toEqual(new Set(["1", "4"]));
     expect(hits.every(([, similarity]) => similarity === null)).toBe(true);
@@ -151,7 +151,7 @@ describe("similar documents", () => {
     expect(await hitsOf("5", { per_page: 1 })).toHaveLength(1);
   });
 
-  test("of a document that is not there, and bodies that are none", async () => {
+  test("are refused for a missing document or an invalid body", async () => {
     const missing = await similar("nobody", {});
     expect([missing.status, missing.json.code]).toEqual([404, "SK-DOC-404"]);
     for (const body of [

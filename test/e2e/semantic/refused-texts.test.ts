@@ -43,7 +43,7 @@ const settled = (index: string, documents: number) =>
     return pending === 0 && embedded === documents;
   }, `${index} has ${documents} vectors, and nothing waits`);
 
-describe("a document that the endpoint refuses", () => {
+describe("a document refused by the endpoint", () => {
   const answers: [string, EmbeddingAnswer][] = [
     ["400", { status: 400, body: '{"error": "content policy: forbidden shoe"}' }],
     ["NaN", { body: '{"data": [{"embedding": [NaN]}]}' }],
@@ -66,7 +66,7 @@ describe("a document that the endpoint refuses", () => {
     },
   );
 
-  test("is not asked for again, also after a restart, until it or the model changes", async () => {
+  test("is not sent again, even after a restart, until it or the model changes", async () => {
     endpoint.always(to(/forbidden/, { status: 400 }));
     await makeShop(server, "again", settings("again"), [BAD, ...SHOP]);
     await settled("again", SHOP.length);
@@ -96,7 +96,7 @@ describe("a document that the endpoint refuses", () => {
     await ready(server, "other", "endpoint", 1);
   });
 
-  test("may be one without half characters, which come in nowhere, nor NUL, which is sent as a blank", async () => {
+  test("never results from half a surrogate pair, which is rejected, or from NUL, which is sent as a blank", async () => {
     const before = endpoint.texts().length;
     const body = `{"documents": [{"id": "1", "title": "a \\u0000shoe", "price": 1},
       {"id": "2", "title": "half \\ud83d", "price": 1}]}`;
@@ -118,7 +118,7 @@ describe("an endpoint that refuses everything", () => {
     ["404", { status: 404 }],
   ];
   test.each(answers.slice(0, effort(2, 6)))(
-    "with %s has failed: documents wait for it",
+    "with %s counts as failed: documents wait for it",
     async (what, answer) => {
       const name = `failed-${what}`;
       await makeShop(server, name, settings(name), SHOP.slice(1));

@@ -36,8 +36,8 @@ afterAll(async () => {
 const patch = async (index: string, embedder: object) =>
   expectStatus(await server.patch(`/v1/indexes/${index}/settings`, { embedder }), 200);
 
-describe("the source of vectors", () => {
-  test("may change while people search", async () => {
+describe("the vector source", () => {
+  test("may change while clients search", async () => {
     await makeShop(server, "shop", { embedder: { source: "none" } }, documents);
     let modes = new Set<string>();
     const searcher = (body: object) => async () => {
@@ -83,7 +83,7 @@ describe("the source of vectors", () => {
     expect(nearest.json.found).toBe(80);
   });
 
-  test("is in force when the change is answered: nothing is compared with vectors of the one before", async () => {
+  test("changes with the reply: nothing is compared with the previous source's vectors", async () => {
     const settings = { embedder: { source: "documents" }, semantic: { min_similarity: 0.05 } };
     await makeShop(server, "changed", settings, documents);
     const near = { q: "*", search_mode: "semantic", vector: toward(0, 1), per_page: 250 };
@@ -100,7 +100,7 @@ describe("the source of vectors", () => {
     }
   });
 
-  test("the own model finds what has none of the words, and what is remembered does not outlive a new model", async () => {
+  test("may be the documents: the model finds hits without the query words, and old cached answers are dropped", async () => {
     const words = { q: "grinder", search_mode: "hybrid", per_page: 100 };
     await makeShop(server, "own", { embedder: { source: "none" } }, documents);
     for (let time = 1; time <= 3; time++)
@@ -119,7 +119,7 @@ describe("the source of vectors", () => {
   });
 });
 
-test("a model that learned from all documents finds nothing for a token with a filter", async () => {
+test("a model trained on all documents finds nothing for a token with a filter", async () => {
   await makeShop(server, "learned", { embedder: { source: "documents" } }, documents);
   await ready(server, "learned", "documents", documents.length);
   const made = await server.post("/v1/keys", { name: "web", scopes: ["search"] });
@@ -136,7 +136,7 @@ test("a model that learned from all documents finds nothing for a token with a f
 });
 
 describe("after kill -9", () => {
-  test.each(["training", "embedding"])("in the middle of %s every vector comes about", async (state) => {
+  test.each(["training", "embedding"])("in the middle of %s every vector is completed", async (state) => {
     const name = `killed-${state}`;
     await makeShop(server, name, { embedder: { source: "none" } }, documents);
     await patch(name, { source: "documents" });
@@ -149,7 +149,7 @@ describe("after kill -9", () => {
     expect([reply.json.search_mode, idsOf(reply).length], seen).toEqual(["semantic", 10]);
   });
 
-  test("pushed vectors are there", async () => {
+  test("pushed vectors are still there", async () => {
     await makeShop(server, "pushed", { embedder: { source: "pushed" } }, documents.slice(0, 30));
     await server.stop("SIGKILL");
     await server.launch();

@@ -41,7 +41,7 @@ function skein(...args: string[]): Promise<ProgramRun> {
   return runProgram("server/cli/main.js", ["sources", ...args], { folder, env });
 }
 
-test("a feed is looked at, connected, read, and its runs are shown", async () => {
+test("a feed is previewed, connected and read, and its runs are shown", async () => {
   const from = ["shop", feeds.url("/shop.csv"), "--format", "csv", "--user", "shop"];
   const preview = await skein("preview", ...from, ...MAP);
   expect(preview).toMatchObject({ code: 0, err: "" });
@@ -77,7 +77,7 @@ test("a feed is looked at, connected, read, and its runs are shown", async () =>
   expect(JSON.parse((await skein("list", "shop", "--json")).out).data).toHaveLength(1);
 });
 
-test("a run that fails ends with 2, and one of nobody's feed, too", async () => {
+test("a failed run ends with exit code 2, and so does a run of an unknown source", async () => {
   const added = await skein("add", "shop", feeds.url("/gone"), "--format", "json");
   const id = /^Data source (\d+)/.exec(added.out)![1]!;
   const read = await skein("sync", "shop", id);
@@ -88,7 +88,7 @@ test("a run that fails ends with 2, and one of nobody's feed, too", async () => 
   expect(gone).toMatchObject({ code: 2, err: expect.stringContaining("SK-DS-404") });
 });
 
-test("a mapping that is none is refused before anything is sent", async () => {
+test("an invalid mapping is refused before anything is sent", async () => {
   const run = await skein("add", "shop", feeds.url("/x"), "--format", "csv", "--map", "Titel");
   expect(run).toMatchObject({ code: 2, err: expect.stringContaining("--map must be <from>=<to>") });
 });

@@ -74,7 +74,7 @@ describe("data sources", () => {
     server.createIndex("shop", SCHEMA, [{ id: "1", title: "chair" }]),
   );
 
-  test("are made with defaults, listed, read, changed and deleted", async () => {
+  test("can be created with defaults, listed, read, changed and deleted", async () => {
     const made = await make(server);
     expect(made).toEqual({
       id: made.id,
@@ -128,7 +128,7 @@ describe("data sources", () => {
     expect(reply.json.error).toMatch(sentence);
   });
 
-  test("keep what a refused change would have changed", async () => {
+  test("are unchanged after a refused change", async () => {
     const made = await make(server);
     for (const [, body, sentence] of REFUSED.slice(1)) {
       if (Object.values(body)[0] === undefined || "basic_auth" in body) continue;
@@ -151,7 +151,7 @@ describe("data sources", () => {
     for (const { id } of made) await server.delete(`${SOURCES}/${id}`);
   });
 
-  test("need the scope sources, and an index that is there", async () => {
+  test("require the scope sources and an existing index", async () => {
     const keyOf = async (scope: string): Promise<string> => {
       const reply = await server.post("/v1/keys", { name: scope, scopes: [scope], indexes: ["shop"] });
       return reply.json.data.key;
@@ -168,7 +168,7 @@ describe("credentials", () => {
   const server = sharedServer({ shards: 1 }, (server) => server.createIndex("shop", SCHEMA));
   const basic_auth = { username: "shop", password: PASSWORD };
 
-  test("are taken out of the URL, and the password is never shown", async () => {
+  test("are removed from the URL, and the password is never shown", async () => {
     const inUrl = await make(server, { url: `https://us%C3%A9r:${PASSWORD}@feeds.example/a.xml#top` });
     expect(inUrl).toMatchObject({
       url: "https://feeds.example/a.xml",
@@ -179,7 +179,7 @@ describe("credentials", () => {
     expect((await server.get(SOURCES)).text).not.toContain(PASSWORD);
   });
 
-  test("stay when a change does not name them, and go with null", async () => {
+  test("are kept if a change omits them, and removed with null", async () => {
     const { id } = await make(server, { basic_auth });
     const one = `${SOURCES}/${id}`;
     const shown = { username: "shop", password: null };
@@ -190,7 +190,7 @@ describe("credentials", () => {
     expect(refused.json.error).toBe("basic_auth.password is missing; expected a string");
   });
 
-  test("are not sent to another server: a change of it needs the password again", async () => {
+  test("are not sent to another server: changing it requires the password again", async () => {
     const { id } = await make(server, { basic_auth });
     const one = `${SOURCES}/${id}`;
     for (const url of [
@@ -207,7 +207,7 @@ describe("credentials", () => {
     expectStatus(await server.patch(one, { url: "https://other.example/", basic_auth }), 200);
   });
 
-  test("lie sealed in the data directory, whose key is for the owner only", async () => {
+  test("are sealed in the data directory, whose key only the owner can read", async () => {
     await make(server, { basic_auth });
     expect(statSync(join(server.dataDir, "secrets.key")).mode & 0o777).toBe(0o600);
     expect(await server.stop()).toBe(0);
@@ -221,7 +221,7 @@ describe("credentials", () => {
   });
 });
 
-describe("with their index", () => {
+describe("data sources and their index", () => {
   const server = sharedServer({ shards: 1 });
 
   const sourcesOf = async (index: string): Promise<number[]> =>
@@ -229,7 +229,7 @@ describe("with their index", () => {
       ({ id }) => id,
     );
 
-  test("they stay with the name when indexes are swapped, also over a restart", async () => {
+  test("stay with the name when indexes are swapped, also across a restart", async () => {
     for (const name of ["live", "next"]) await server.createIndex(name, SCHEMA, [{ id: name, title: name }]);
     const [live, next] = [await make(server, {}, "live"), await make(server, {}, "next")];
     expectStatus(await server.post("/v1/indexes/live/swap-with", { target_index: "next" }), 200);
@@ -250,7 +250,7 @@ describe("with their index", () => {
     expect(await documentOf("live")).toBe("live");
   });
 
-  test("they are not copied with settings, and are deleted with the index", async () => {
+  test("are not copied with settings, and are deleted with the index", async () => {
     for (const name of ["from", "to"]) await server.createIndex(name, SCHEMA);
     const { id } = await make(server, {}, "from");
     expectStatus(await server.post("/v1/indexes/to/copy-settings-from", { source_index: "from" }), 200);

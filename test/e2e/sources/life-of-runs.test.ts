@@ -74,13 +74,13 @@ const askedSince = (count: number): string[] => feeds.requests.slice(count).map(
 
 const statusOf = ({ status, trigger, error_code }: Run) => [status, trigger, error_code];
 
-describe("the end of the server", () => {
+describe("the server's end", () => {
   const server = sharedServer({ shards: 1, config: ONE_AT_A_TIME, quiet: true });
 
   test.each([
     ["SIGKILL", null],
     ["SIGTERM", 0],
-  ] as const)("by %s fails the run that ran, and the queue goes on in its order", async (signal, code) => {
+  ] as const)("by %s fails the running run, and the queue continues in order", async (signal, code) => {
     const name = signal.toLowerCase();
     const [first, second, third] = [
       await shop(server, `${name}-first`),
@@ -113,7 +113,7 @@ describe("the end of the server", () => {
 describe("the queue", () => {
   const server = sharedServer({ shards: 1, config: ONE_AT_A_TIME, quiet: true });
 
-  test("goes on in its order, one at a time, whatever is cancelled, changed or deleted in it", async () => {
+  test("continues in order, one run at a time, whatever is cancelled, changed or deleted", async () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const sources = new Map<string, Source>();
     for (const name of names) sources.set(name, await shop(server, name));
@@ -154,7 +154,7 @@ describe("the queue", () => {
     expect(await documentsOf(server, "d")).toEqual({});
   });
 
-  test("forgets all runs of a source but its last 100", async () => {
+  test("forgets all but a source's last 100 runs", async () => {
     const [busy, source] = [await shop(server, "busy"), await shop(server, "often")];
     const completed = await sync(server, source);
     const { answer, goOn } = heldFeed(line("a", "a"), line("b", "b"));
@@ -189,7 +189,7 @@ describe("while a run writes", () => {
   test.each([
     ["kept", false],
     ["dropped", true],
-  ])("a swap fails it and another follows the name; the old index is %s", async (name, dropping) => {
+  ])("a swap fails it and a new run follows the name; the old index is %s", async (name, dropping) => {
     const [live, next] = [`live-${name}`, `next-${name}`];
     const source = await shop(server, live, { sync_mode: "replace", max_delete_ratio: 1 });
     await server.createIndex(next, SCHEMA, [{ id: "there", title: "before" }]);
@@ -217,7 +217,7 @@ describe("while a run writes", () => {
     expect(new Set(old.map(({ title }) => title))).toEqual(new Set(["cut off"]));
   });
 
-  test("a change of the url does not disturb it, and what the old feed said of itself is forgotten", async () => {
+  test("a change of the url does not disturb it, and the old feed's validators are forgotten", async () => {
     const source = await shop(server, "changed");
     const { answer, goOn } = heldFeed(lines(MANY, "old"), line("last", "old"), {
       headers: { etag: '"one"' },
@@ -266,7 +266,7 @@ describe("while a run writes", () => {
     }
   });
 
-  test("settings are copied to and from its index", async () => {
+  test("settings can be copied to and from its index", async () => {
     const source = await shop(server, "copied");
     await server.createIndex("settings", SCHEMA);
     expectStatus(await server.patch("/v1/indexes/settings/settings", { symbols_to_index: ["+"] }), 200);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => feeds.close());
 
-test("an integer beyond 2^53 is shown, too", async () => {
+test("an integer beyond 2^53 is shown exactly", async () => {
   feeds.route("/exact", { body: '[{"id":"1","title":"chair","serial":[12345678901234567890]}]' });
   const feed = { url: feeds.url("/exact"), format: "json" };
   const looked = await server.post("/v1/indexes/probe/data-sources/preview", feed);
@@ -61,7 +61,7 @@ function stalling(bytes: Uint8Array) {
 
 // A preview that waited for the rest of the feed would fail after limits.feedPreviewMsMax.
 describe.each(["plain", "compressed"])("a preview of a %s feed that stalls after twenty items", (how) => {
-  test.each(Object.entries(BEGINNINGS))("in %s shows these and hangs up", async (name, text) => {
+  test.each(Object.entries(BEGINNINGS))("in %s shows them and closes the connection", async (name, text) => {
     const plain = Buffer.from(text);
     const bytes = how === "plain" ? plain : gzipSync(plain, { finishFlush: constants.Z_SYNC_FLUSH });
     feeds.route("/stalls", { body: stalling(bytes) });
@@ -76,7 +76,7 @@ describe.each(["plain", "compressed"])("a preview of a %s feed that stalls after
   });
 });
 
-test("a preview of a feed that trickles without an end shows its first items and hangs up", async () => {
+test("a preview of a feed that trickles endlessly shows its first items and closes the connection", async () => {
   feeds.route("/trickles", { body: trickle });
   const feed = { url: feeds.url("/trickles"), format: "csv" };
   const reply = await server.post("/v1/indexes/probe/data-sources/preview", feed);

@@ -51,7 +51,7 @@ describe("a run", () => {
     return makeSource(server, name, { url: feeds.url(`/${name}`), format: "json", ...body });
   }
 
-  test("imports, then writes only what has changed", async () => {
+  test("imports everything, then writes only what has changed", async () => {
     const source = await shop("changed");
     feeds.route("/changed", { body: json(items(2_500)) });
     const first = await sync(server, source);
@@ -91,7 +91,7 @@ describe("a run", () => {
     expect(shown.last_run).toMatchObject({ documents_imported: 2 });
   });
 
-  test("tells which items failed and why, and goes on with the others", async () => {
+  test("reports which items failed and why, and continues with the others", async () => {
     const source = await shop("failing");
     const list = [
       { id: "a", title: "chair", price: "call us" },
@@ -120,7 +120,7 @@ describe("a run", () => {
     expect([run.documents_failed, run.errors.length, run.errors[99]!.item]).toEqual([250, 100, 100]);
   });
 
-  test("asks whether the feed has changed, and believes it only as long as nobody else has written", async () => {
+  test("asks whether the feed has changed, and trusts the answer only if nobody else has written", async () => {
     const source = await shop("etag");
     feeds.route("/etag", { body: json(items(3)), headers: { etag: '"one"' } });
     expect(await sync(server, source)).toMatchObject({ documents_imported: 3, not_modified: false });
@@ -137,7 +137,7 @@ describe("a run", () => {
     expect(Object.values(await documentsOf(server, "etag"))[0]).toHaveProperty("name");
   });
 
-  test("shows its progress, is the answer to another sync-now, and can be cancelled", async () => {
+  test("shows its progress, is returned by another sync-now, and can be cancelled", async () => {
     const source = await shop("slow");
     let goOn = (): void => undefined;
     const waiting = new Promise<void>((resolve) => {
@@ -183,7 +183,7 @@ describe("a run", () => {
   });
 });
 
-describe("replace", () => {
+describe("sync mode replace", () => {
   const server = sharedServer({ shards: 2, config: FROM_LOOPBACK });
 
   async function shop(name: string, body: object = {}) {
@@ -202,7 +202,7 @@ describe("replace", () => {
   const idsOf = async (index: string): Promise<string[]> =>
     Object.keys(await documentsOf(server, index)).sort();
 
-  test("deletes what the feed does not have, and keeps what failed", async () => {
+  test("deletes documents missing from the feed, and keeps failed ones", async () => {
     const source = await shop("less");
     const list = [
       ...items(6),
@@ -251,7 +251,7 @@ describe("replace", () => {
     expect((await idsOf(index)).length).toBe(10);
   });
 
-  test("deletes as much as it may, and all of it when that is allowed", async () => {
+  test("deletes up to the allowed ratio, and everything if allowed", async () => {
     const source = await shop("half");
     feeds.route("/half", { body: json(items(5)) });
     expect(await sync(server, source)).toMatchObject({ status: "completed", documents_deleted: 5 });
@@ -265,7 +265,7 @@ describe("replace", () => {
     expect(await idsOf("half")).toEqual(["other"]);
   });
 
-  test("keeps what others write while it runs", async () => {
+  test("keeps what other clients write during the run", async () => {
     const source = await shop("pushed", { max_delete_ratio: 1 });
     let goOn = (): void => undefined;
     const waiting = new Promise<void>((resolve) => {
@@ -291,10 +291,10 @@ describe("replace", () => {
   });
 });
 
-describe("credentials that are refused", () => {
+describe("refused credentials", () => {
   const server = sharedServer({ shards: 1, config: FROM_LOOPBACK });
 
-  test("suspend the schedule and make an incident, until a run completes with others", async () => {
+  test("suspend the schedule and raise an incident, until a run with other credentials completes", async () => {
     await server.createIndex("shop", SCHEMA);
     feeds.route("/auth", { body: json(items(2)), basicAuth: { username: "shop", password: "right" } });
     const basic_auth = { username: "shop", password: "wrong" };
@@ -337,10 +337,10 @@ describe("credentials that are refused", () => {
   });
 });
 
-describe("the guard", () => {
+describe("the address guard", () => {
   const server = sharedServer({ shards: 1, config: { feeds: { allow_hosts: ["localhost"] } } });
 
-  test("refuses a redirect to an address that is not allowed, which is never asked", async () => {
+  test("refuses a redirect to a forbidden address, which is never contacted", async () => {
     await server.createIndex("shop", SCHEMA);
     const trap = await startFeedServer();
     feeds.route("/away", { status: 302, headers: { location: trap.url("/secret") } });

@@ -71,7 +71,7 @@ describe.concurrent("a schedule", () => {
   const clock = clockAt("2026-03-10T07:30:00Z");
   const server = sharedServer({ shards: 1, config: FROM_LOOPBACK, env: clock.env, quiet: true });
 
-  test.sequential("of every minute begins a run when the minute does", async () => {
+  test.sequential("of every minute starts a run on the minute", async () => {
     clock.set("2026-03-10T07:44:00Z");
     const source = await shop(server, "minute", { schedule: "* * * * *" });
     const due = await nextRunAt(server, source);
@@ -84,7 +84,7 @@ describe.concurrent("a schedule", () => {
     await server.delete(source.path);
   });
 
-  test.sequential("does nothing while its source is disabled or suspended, and does not make up for it", async () => {
+  test.sequential("does nothing while its source is disabled or suspended, and does not catch up", async () => {
     clock.set("2026-03-10T08:30:00Z");
     const basic_auth = { username: "shop", password: "wrong" };
     const disabled = await shop(server, "disabled", { enabled: false });
@@ -120,7 +120,7 @@ describe.concurrent("a schedule", () => {
     expect(await incidents("resolved")).toHaveLength(1);
   });
 
-  test.sequential("rests until the credentials change, also those in the url; a late refusal of old ones says nothing", async () => {
+  test.sequential("rests until the credentials change, also in the url; a late refusal of old credentials changes nothing", async () => {
     clock.set("2026-03-10T11:30:00Z");
     const source = await shop(server, "key");
     feeds.route("/key", { status: 403 });
@@ -148,7 +148,7 @@ describe.concurrent("a schedule", () => {
     expect((await sync(server, source)).status).toBe("completed");
   });
 
-  test.sequential("that fails for three periods is overdue, until a run completes", async () => {
+  test.sequential("that fails for three periods is overdue until a run completes", async () => {
     clock.set("2026-03-10T13:30:00Z");
     const failing = await shop(server, "failing");
     const unauthorised = await shop(server, "unauthorised");
@@ -178,7 +178,7 @@ describe.concurrent("a schedule", () => {
     await becomesOverdue();
   });
 
-  test.sequential("goes on by the clock that is right when one that was far ahead has led it astray", async () => {
+  test.sequential("follows the corrected clock after a clock far ahead has misled it", async () => {
     clock.set("2026-03-11T09:30:00Z");
     const source = await shop(server, "ahead");
     clock.set("2029-01-01T00:30:00Z");
@@ -205,7 +205,7 @@ describe.concurrent("while the server is down", () => {
     await server.launch();
   }
 
-  test.sequential("what is missed begins once at the start, however often it was due", async () => {
+  test.sequential("missed runs start once at the next start, however often they were due", async () => {
     const cron = await shop(server, "cron");
     const hourly = await shop(server, "hourly", { schedule: "hourly" });
     const later = await shop(server, "later", { schedule: "0 0 * * *" });
@@ -224,7 +224,7 @@ describe.concurrent("while the server is down", () => {
     expect(await nextRunAt(server, cron)).toBe("2026-05-01T16:00:00.000Z");
   });
 
-  test.sequential("the clock may be set back, and nothing is repeated; a clock that was far ahead is forgotten", async () => {
+  test.sequential("the clock may be set back without repeating a run, and a clock far ahead is forgotten", async () => {
     clock.set("2026-06-01T09:59:00Z");
     const source = await shop(server, "back");
     clock.set("2026-06-01T10:00:00Z");
@@ -248,7 +248,7 @@ describe.concurrent("while the server is down", () => {
   });
 
   test.sequential.each(["SIGKILL", "SIGTERM"] as const)(
-    "by %s, a run that its schedule began is begun once more, and not a second time",
+    "after %s, an interrupted scheduled run is repeated once",
     async (signal) => {
       clock.set(signal === "SIGKILL" ? "2026-07-01T09:30:00Z" : "2026-07-02T09:30:00Z");
       const index = signal.toLowerCase();

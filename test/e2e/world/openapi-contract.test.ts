@@ -49,7 +49,7 @@ describe("a reply", () => {
     ["a wrong type", reply({ thing: { own: { name: 1 } } }), /string/],
     ["another status", reply({}, 201), /the status is not in/],
     ["another content type", reply({}, 200, "text/plain"), /the content type text\/plain is not in/],
-  ])("may not have %s", (_, wrong, why) =>
+  ])("must not have %s", (_, wrong, why) =>
     expect(() => contract.checkReply("GET", "/things/1", wrong)).toThrow(why),
   );
 
@@ -58,7 +58,7 @@ describe("a reply", () => {
     expect(() => contract.checkReply("HEAD", "/things/1", reply({}, 201))).toThrow(/the status/);
   });
 
-  test("what is not described is refused in the form of every error", () => {
+  test("an undescribed route is refused in the format of every error", () => {
     for (const path of ["/nothing", "/things/1"]) {
       contract.checkReply("DELETE", path, reply({ code: "x" }, 404));
       expect(() => contract.checkReply("DELETE", path, reply({}))).toThrow(/answered, but not in/);

@@ -51,12 +51,12 @@ function suggestions(value: string): object {
   return { data: { suggestions: [{ value, field: "title", document_id: "1" }], took_ms: 1 } };
 }
 
-test("it says nothing of a good reply", () => {
+test("the judge accepts a good reply", () => {
   expect(verdict(SUGGEST, 200, suggestions("qzacmeshoes boot"))).toBe("");
   expect(verdict(GET_KEY, 404, NAMES)).toBe("");
 });
 
-test("it notices somebody else's data", () => {
+test("the judge notices another tenant's data", () => {
   expect(verdict(SUGGEST, 200, suggestions("a qzboltshoes boot"))).toContain("is told of qzbolt");
   expect(verdict(GET_KEY, 404, { ...NAMES, error: "not of QZBOLT" })).toContain("is told of qzbolt");
   const expired = { ...SUGGEST, rights: null };
@@ -74,13 +74,13 @@ test("it notices somebody else's data", () => {
   );
 });
 
-test("it lets a reply repeat what the request said", () => {
+test("the judge lets a reply repeat what the request said", () => {
   const text = "GET /v1/indexes/qz%62olt-shoes/suggest";
   const missing = { error: "the path takes POST, not for qzbolt-shoes", code: "SK-SYS-405" };
   expect(verdict({ operation: "", text }, 405, missing, { ...JSON_TYPE, allow: "POST" })).toBe("");
 });
 
-test("it lets the bootstrap key see the usage of all tenants, or of the one that it names", () => {
+test("the judge lets the bootstrap key see the usage of all tenants, or of the one it names", () => {
   const usage = (header: string): string => {
     const counted = { used: 0, limit: null };
     const tenant = {
@@ -95,7 +95,7 @@ test("it lets the bootstrap key see the usage of all tenants, or of the one that
   expect(usage("\nx-skein-tenant: 2")).toContain("is told of qzacme");
 });
 
-test("it lets the HTTP library refuse a long head, with an envelope or without", () => {
+test("the judge lets the HTTP library refuse a long head, with an envelope or without", () => {
   const long = { ...GET_KEY, text: `${GET_KEY.text}\nx-long: ${"a".repeat(16_000)}` };
   const refusal = { error: "the head of the request is larger than 16384 bytes", code: "SK-SYS-431" };
   expect(verdict(long, 431, refusal)).toBe("");
@@ -104,7 +104,7 @@ test("it lets the HTTP library refuse a long head, with an envelope or without",
   expect(verdict(GET_KEY, 431, refusal)).toContain("the status is not in");
 });
 
-test("it notices an index that the key does not cover", () => {
+test("the judge notices an index that the key does not cover", () => {
   expect(verdict(SUGGEST, 200, suggestions("qzacmeprivate boot"))).toContain("is told of qzacmeprivate");
   const text = SUGGEST.text.replace("shoes", "private");
   expect(verdict({ ...SUGGEST, text }, 200, suggestions("boot"))).toContain("does not cover qzacme-private");
@@ -114,7 +114,7 @@ test("it notices an index that the key does not cover", () => {
   expect(verdict({ operation: "swapIndexes", text: swap, rights }, 200, swapped)).toContain("of the body");
 });
 
-test("it notices a success without the right to it", () => {
+test("the judge notices a success without permission", () => {
   const good = suggestions("boot");
   expect(verdict({ ...SUGGEST, rights: null }, 200, good)).toContain("has no valid key");
   expect(verdict({ ...SUGGEST, rights: { ...SEARCHER, scopes: ["keys"] } }, 200, good)).toContain(
@@ -125,7 +125,7 @@ test("it notices a success without the right to it", () => {
   );
 });
 
-test("it notices accepted requests that the document does not describe", () => {
+test("the judge notices accepted requests that the OpenAPI document does not describe", () => {
   const request = (body: string): Given => ({
     ...SUGGEST,
     text: `POST /v1/indexes/qzacme-shoes/suggest\n\n${body}`,
@@ -136,7 +136,7 @@ test("it notices accepted requests that the document does not describe", () => {
   expect(verdict(request("{q}"), 200, suggestions("boot"))).toContain("no JSON");
 });
 
-test("it notices replies that the document does not promise", () => {
+test("the judge notices replies that the OpenAPI document does not promise", () => {
   expect(verdict(SUGGEST, 503, NAMES)).toContain("answered 503");
   expect(verdict(SUGGEST, 418, NAMES)).toContain("the status is not in");
   expect(verdict(SUGGEST, 200, { data: {} })).toContain("does not fit");

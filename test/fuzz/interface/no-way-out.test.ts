@@ -13,7 +13,7 @@ async function attempts(code: string): Promise<string[]> {
   return stdout.trim().split("\n");
 }
 
-test("connections off loopback are refused, by address and by name, with TLS too", async () => {
+test("connections beyond loopback are refused, by address and by name, with TLS too", async () => {
   const lines = await attempts(`
     import { connect } from "node:net";
     import { connect as connectTls } from "node:tls";
@@ -28,7 +28,7 @@ test("connections off loopback are refused, by address and by name, with TLS too
   expect(lines).toHaveLength(5);
 });
 
-test("names are not asked for", async () => {
+test("names are not resolved", async () => {
   const lines = await attempts(`
     import { lookup } from "node:dns";
     import { lookup as asked } from "node:dns/promises";
@@ -40,7 +40,7 @@ test("names are not asked for", async () => {
   expect(lines.sort()).toEqual([refused, refused, '{"address":"127.0.0.1","family":4}']);
 });
 
-test("loopback is reached", async () => {
+test("loopback can be reached", async () => {
   const lines = await attempts(`
     import { createServer, connect } from "node:net";
     const server = createServer((socket) => socket.end("hello")).listen(0, "127.0.0.1", () => {

@@ -77,7 +77,7 @@ const server = sharedServer({
   quiet: true,
 });
 
-test("the server answers as the documentation says", { timeout }, async () => {
+test("the server answers as documented", { timeout }, async () => {
   let run = 0;
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 20, maxLength: STEPS_MAX, size: "max" }),
