@@ -13,9 +13,9 @@ const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
 
 /** Where the spreading is held. */
-type Hold = "a shard stands still" | "spread.after-decision" | "spread.before-drop";
+type Hold = "a shard is stuck" | "spread.after-decision" | "spread.before-drop";
 const HOLDS: readonly Hold[] = [
-  "a shard stands still",
+  "a shard is stuck",
   "spread.after-decision",
   ...effort<readonly Hold[]>([], ["spread.before-drop"]),
 ];
@@ -29,7 +29,7 @@ afterAll(() => world.close());
 /** Runs `work` while the index, which has just grown, is held in the middle of spreading. */
 async function whileSpread<T>(hold: Hold, index: string, home: number, work: () => Promise<T>): Promise<T> {
   const grow = () => world.write(index, MORE);
-  if (hold !== "a shard stands still") return world.whileHeld(hold, grow, work);
+  if (hold !== "a shard is stuck") return world.whileHeld(hold, grow, work);
   return world.blocked.while((home + 1) % SHARDS, async () => {
     await grow();
     return work();

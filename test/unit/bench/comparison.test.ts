@@ -9,18 +9,18 @@ const p = (differences: readonly number[], seed = 1): number =>
   randomisationTest(differences, new Random(seed));
 
 describe("the paired randomisation test", () => {
-  test("identical rankings", () => {
+  test("gives identical rankings p = 1", () => {
     expect(p([0, 0, 0, 0])).toBe(1);
     expect(p([])).toBe(1);
   });
 
-  test("a constant difference over many queries is no chance, in either direction", () => {
+  test("rejects chance for a constant difference over many queries, in either direction", () => {
     expect(p(new Array(100).fill(0.01))).toBeLessThan(0.001);
     expect(p(new Array(100).fill(-0.01))).toBeLessThan(0.001);
     expect(p(new Array(100).fill(0.01))).toBeGreaterThan(0);
   });
 
-  test("comes near the share over all signs", () => {
+  test("approximates the share over all sign assignments", () => {
     // Of the 8 sign assignments of 1, 1, 1, two reach a sum of 3 or -3.
     expect(p([0.1, 0.1, 0.1])).toBeCloseTo(2 / 8, 1);
     // Of the 16 sign assignments of 1, 2, 3, 4, two reach 10 or -10.
@@ -32,11 +32,11 @@ describe("the paired randomisation test", () => {
     expect(p([0.3, -0.1, -0.2])).toBe(1);
   });
 
-  test("queries without a difference change nothing", () => {
+  test("ignores queries without a difference", () => {
     expect(p([0.3, 0, -0.1, 0, 0, 0.2])).toBe(p([0.3, -0.1, 0.2]));
   });
 
-  test("follows the seed", () => {
+  test("depends on the seed", () => {
     const differences = Array.from({ length: 50 }, (_, i) => Math.sin(i) + 0.2);
     expect(p(differences, 1)).toBe(p(differences, 1));
     expect(p(differences, 1)).not.toBe(p(differences, 2));
@@ -44,13 +44,13 @@ describe("the paired randomisation test", () => {
   });
 });
 
-describe("comparing two rankings of several sets", () => {
+describe("comparing two rankings of several query sets", () => {
   const sets = [
     { set: "small", before: [0.5, 0.5], after: [0.7, 0.3] },
     { set: "large", before: [0, 0, 0, 0], after: [0.4, 0.2, 0.4, 0.2] },
   ];
 
-  test("means of sets and of queries", () => {
+  test("gives the means per set and over all queries", () => {
     const { sets: compared, meanOfSets, allQueries, worst } = compare(sets, 1);
     expect(compared.map(({ set, queries }) => [set, queries])).toEqual([
       ["small", 2],
@@ -66,7 +66,7 @@ describe("comparing two rankings of several sets", () => {
     expect(worst.difference).toBeCloseTo(0, 12);
   });
 
-  test("each half has every second query of every set", () => {
+  test("puts every second query of every set into each half", () => {
     const { whole, odd, even } = compareHalved(sets, 1);
     expect(whole).toEqual(compare(sets, 1));
     expect(odd.sets.map(({ queries }) => queries)).toEqual([1, 2]);
@@ -87,7 +87,7 @@ describe("pairing a run with an earlier one", () => {
       perQuery: Object.entries(perQuery).map(([id, ndcg10]) => ({ id, text: "", ndcg10 })),
     }) as unknown as JudgedResult;
 
-  test("takes the sets and the forms that both have, query by query", () => {
+  test("uses the sets and query forms present in both, query by query", () => {
     const before = [
       result("a", { q1: { clean: 0.1 }, q2: { clean: 0.2 } }),
       result("b", { q1: { clean: 0 } }),
@@ -100,7 +100,7 @@ describe("pairing a run with an earlier one", () => {
     expect(pairedSets(before, after, "short")).toEqual([]);
   });
 
-  test("refuses other queries", () => {
+  test("refuses runs with different queries", () => {
     const [before, after] = [result("a", { q1: { clean: 0.1 } }), result("a", { q2: { clean: 0.1 } })];
     expect(() => pairedSets([before!], [after!], "clean")).toThrow("a: the earlier run had other queries");
   });

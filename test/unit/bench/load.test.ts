@@ -31,19 +31,19 @@ const texts = [...generateCatalogue(3000, 1)];
 const products = texts.map((text) => JSON.parse(text) as Product);
 
 describe("the generated catalogue", () => {
-  test("is the same for a seed, however many documents are wanted, and another for another seed", () => {
+  test("is the same for the same seed, whatever its size, and differs for another seed", () => {
     expect([...generateCatalogue(50, 1)]).toEqual(texts.slice(0, 50));
     expect([...generateCatalogue(1, 2)][0]).not.toBe(texts[0]);
     expect(new Set(products.map(({ id }) => id)).size).toBe(3000);
   });
 
-  test("has about 412 bytes a document", () => {
+  test("has about 412 bytes per document", () => {
     const mean = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / texts.length;
     expect(mean).toBeGreaterThan(400);
     expect(mean).toBeLessThan(425);
   });
 
-  test("has few words that are everywhere and many that are rare", () => {
+  test("has few words that occur everywhere and many rare ones", () => {
     const documents = new Map<string, number>();
     for (const { description } of products) {
       for (const word of new Set(description.toLowerCase().match(/[a-z]+/g))) {
@@ -57,7 +57,7 @@ describe("the generated catalogue", () => {
   });
 });
 
-test("a Zipf draw follows its law, and a shift flattens the head", () => {
+test("a Zipf draw follows Zipf's law, and a shift flattens the head", () => {
   const share = (shift: number): number => {
     const ranks = new Zipf(1000, 1, shift);
     const random = new Random(3);
@@ -70,7 +70,7 @@ test("a Zipf draw follows its law, and a shift flattens the head", () => {
   expect(share(9)).toBeCloseTo(0.0214, 2);
 });
 
-describe("queries", () => {
+describe("drawn queries", () => {
   const workload = readWorkload("catalogue");
   const queries = drawQueries(workload, SCHEMA, products as never, 2000);
   const of = (kind: string) => queries.filter((query) => query.kind === kind).map(({ body }) => body);
@@ -81,18 +81,18 @@ describe("queries", () => {
     ),
   );
 
-  test("are the same for a seed and of every kind", () => {
+  test("are the same for the same seed, and include every kind", () => {
     expect(drawQueries(workload, SCHEMA, products as never, 2000)).toEqual(queries);
     expect(new Set(queries.map(({ kind }) => kind))).toEqual(new Set(workload.mix.map(({ name }) => name)));
   });
 
-  test("with only a typo are words that no document has", () => {
+  test("with only a typo contain words that no document has", () => {
     const long = of("typo only").filter(({ q }) => (q as string).length > 4);
     expect(long.length).toBeGreaterThan(20);
     expect(long.filter(({ q }) => known.has(q as string))).toEqual([]);
   });
 
-  test("of a very frequent word are words of many documents", () => {
+  test("for a very frequent word use words that many documents have", () => {
     for (const { q } of of("very frequent word")) {
       const having = products.filter(({ title, description }) =>
         `${title} ${description}`.toLowerCase().includes(q as string),
@@ -101,7 +101,7 @@ describe("queries", () => {
     }
   });
 
-  test("that browse have no words but a filter and two facets", () => {
+  test("that browse have no words, only a filter and two facets", () => {
     for (const body of of("browse, filter, facets")) {
       expect(body).toMatchObject({ q: "*", filter_by: expect.any(String) });
       expect(body.facets).toEqual(["brand", "color"]);
@@ -109,14 +109,14 @@ describe("queries", () => {
   });
 });
 
-test("percentiles are of the nearest rank", () => {
+test("percentiles use the nearest rank", () => {
   const times = Array.from({ length: 200 }, (_, i) => 200 - i);
   expect(summarise(times)).toEqual({ count: 200, p50: 100, p95: 190, p99: 198, max: 200 });
   expect(summarise([7])).toEqual({ count: 1, p50: 7, p95: 7, p99: 7, max: 7 });
   expect(summarise([])).toEqual({ count: 0, p50: 0, p95: 0, p99: 0, max: 0 });
 });
 
-test("rates by tenth go by documents, between acknowledgements by straight lines", () => {
+test("rates per tenth count documents, interpolated linearly between acknowledgements", () => {
   // 1,000 documents in the first second, another 1,000 in the next four.
   const rates = ratesByTenth([
     { ms: 1000, documents: 1000 },
@@ -126,7 +126,7 @@ test("rates by tenth go by documents, between acknowledgements by straight lines
   expect(ratesByTenth([])).toEqual([]);
 });
 
-test("a page of metrics is read by name and labels", () => {
+test("a metrics page is read by name and labels", () => {
   const page = parseMetrics(
     '# HELP skein_a What.\n# TYPE skein_a counter\nskein_a{x="1"} 2\nskein_a{x="2 3"} 4.5\nskein_ab 7\nother 1\n',
   );

@@ -10,7 +10,7 @@ const QUERIES = 200_000;
 const quantiles = (mean: number) => ({ p50: mean * Math.log(2), p99: mean * Math.log(100) });
 
 describe("the queueing model", () => {
-  test("of one thread is an M/M/1 queue: the time in the system is exponential", () => {
+  test("with one thread is an M/M/1 queue: time in the system is exponential", () => {
     const machine = { cores: 4, frontEnds: 1, shards: 1 };
     for (const share of [0.2, 0.5, 0.8]) {
       const taken = simulate(
@@ -26,7 +26,7 @@ describe("the queueing model", () => {
     }
   });
 
-  test("of several front-ends is as many queues, each with its share of the queries", () => {
+  test("with several front-ends is that many queues, each with its share of the queries", () => {
     const taken = simulate(
       { cores: 16, frontEnds: 8, shards: 1 },
       { frontEnd: MS, shard: 0, beside: 0 },
@@ -37,7 +37,7 @@ describe("the queueing model", () => {
     expect(taken.p50 / quantiles(2 * MS).p50).toBeCloseTo(1, 1);
   });
 
-  test("of threads that share one core has the core's load: work that nobody waits for delays the others", () => {
+  test("charges threads on one core with the core's load: background work delays foreground work", () => {
     const costs = { frontEnd: MS, shard: 0, beside: MS };
     const [few, many] = [1, 2].map((cores) =>
       simulate({ cores, frontEnds: 1, shards: 1 }, costs, 0.4 / MS, QUERIES, new Random(3)),
@@ -45,7 +45,7 @@ describe("the queueing model", () => {
     expect(few!.p50).toBeGreaterThan(1.5 * many!.p50);
   });
 
-  test("without waiting a query takes its front-end and the slowest shard, however many there are", () => {
+  test("without queueing charges a query for its front-end and the slowest shard, however many there are", () => {
     for (const shards of [1, 16]) {
       const machine = { cores: 32, frontEnds: 1, shards };
       const taken = simulate(machine, { frontEnd: MS, shard: MS, beside: 0 }, 1, 20_000, new Random(4));
@@ -53,7 +53,7 @@ describe("the queueing model", () => {
     }
   });
 
-  test("knows what is used up first", () => {
+  test("finds the bottleneck", () => {
     const costs = { frontEnd: MS, shard: 2 * MS, beside: MS };
     expect(capacity({ cores: 64, frontEnds: 1, shards: 1 }, costs)).toEqual({
       limit: "shards",

@@ -8,7 +8,7 @@ const LONG = "What similarity laws must be obeyed when constructing models of he
 const TOPIC = ["similarity", "laws", "obeyed", "constructing", "models", "heated", "aircraft"];
 
 describe("short", () => {
-  test("keeps half of the words that are no stop words, rounded up, in their order", () => {
+  test("keeps half of the words that are not stop words, rounded up, in order", () => {
     const random = new Random(3);
     const seen = new Set<string>();
     for (let i = 0; i < 300; i++) {
@@ -20,25 +20,25 @@ describe("short", () => {
     expect([...seen].sort()).toEqual([...TOPIC].sort());
   });
 
-  test("keeps two of three", () => {
+  test("keeps two of three words", () => {
     const random = new Random(4);
     const seen = new Set(Array.from({ length: 100 }, () => shorten("red the leather shoes", random)));
     expect([...seen].sort()).toEqual(["leather shoes", "red leather", "red shoes"]);
   });
 
-  test("leaves a query with fewer than three such words as it is", () => {
+  test("leaves a query with fewer than three such words unchanged", () => {
     for (const text of ["aa battery", "what is the theory of numbers ?", "1/2 inch", "the"])
       expect(shorten(text, new Random(1))).toBe(text);
   });
 
-  test("knows stop words in capitals and beside punctuation, and takes numbers for words", () => {
+  test("recognises stop words in capitals and next to punctuation, and treats numbers as words", () => {
     expect(shorten("THE, (of) What's 500 gb", new Random(1))).toBe("THE, (of) What's 500 gb");
     expect(shorten("THE 500 AND (gb), OF disk!", new Random(1)).split(" ")).toHaveLength(2);
   });
 });
 
 describe("natural", () => {
-  test("puts the query into one of several sentences, without the punctuation at its end", () => {
+  test("puts the query into one of several sentences, without its final punctuation", () => {
     const random = new Random(5);
     const sentences = new Set(Array.from({ length: 200 }, () => asSentence("wi-fi 6 router .", random)));
     expect(sentences.size).toBe(6);
@@ -47,24 +47,24 @@ describe("natural", () => {
   });
 });
 
-describe("variants of a list of queries", () => {
+describe("variants of a query list", () => {
   const texts = [LONG, "aa battery", "8 x 10", "wireless noise cancelling headphones"];
 
   test.each(["short", "natural", "substitution", "transposition"] as const)(
-    "%s follows the seed",
+    "%s depends on the seed",
     (variant) => {
       expect(variantTexts(texts, variant, 1)).toEqual(variantTexts(texts, variant, 1));
       expect(variantTexts(texts, variant, 1)).not.toEqual(variantTexts(texts, variant, 20));
     },
   );
 
-  test("clean changes nothing, and an error is left out where there is no word", () => {
+  test("clean changes nothing, and a query without a word gets no typing error", () => {
     expect(variantTexts(texts, "clean", 1)).toEqual(texts);
     expect(variantTexts(texts, "deletion", 1)[2]).toBe("8 x 10");
   });
 });
 
-test("the length of the word that a typing error hits is known beforehand", () => {
+test("the length of the word hit by a typing error is known in advance", () => {
   expect(hitsWordOf(4, "aa hdmi 16gb")).toBe(true);
   expect(hitsWordOf(4, "usb fan tv")).toBe(false);
   expect(hitsWordOf(3, "usb fan tv")).toBe(true);

@@ -21,8 +21,8 @@ const judged = new Map([
   ["d", 0],
 ]);
 
-describe("measures", () => {
-  test("nDCG with linear gains", () => {
+describe("metrics", () => {
+  test("nDCG uses linear gains", () => {
     // Ideal: 3/log2(2) + 2/log2(3) + 1/log2(4) = 3 + 1.261860 + 0.5 = 4.761860.
     expect(ndcg(["a", "b", "c"], judged, 10)).toBe(1);
     // 2 + 3/log2(3) + 0 + 1/log2(5) = 2 + 1.892789 + 0.430677 = 4.323466.
@@ -40,12 +40,12 @@ describe("measures", () => {
     expect(averagePrecision(["x"], judged)).toBe(0);
   });
 
-  test("recall and relevant documents", () => {
+  test("recall counts relevant documents", () => {
     expect(relevantCount(judged)).toBe(3);
     expect(recall(["x", "a", "b", "c"], judged, 3)).toBeCloseTo(2 / 3, 12);
   });
 
-  test("judged-only nDCG drops what nobody judged, not what was judged irrelevant", () => {
+  test("judged-only nDCG drops unjudged documents, not those judged irrelevant", () => {
     const { ndcg10, ndcg10Judged } = measure(["x", "a", "y", "b", "c"], judged);
     expect(ndcg10Judged).toBe(1);
     // 3/log2(3) + 2/log2(5) + 1/log2(6) = 1.892789 + 0.861353 + 0.386853 = 3.140995.
@@ -63,7 +63,7 @@ describe("measures", () => {
     });
   });
 
-  test("means over queries", () => {
+  test("means are taken over queries", () => {
     const mean = meanOf([measure(["a"], new Map([["a", 1]])), measure(["x"], new Map([["a", 1]]))]);
     expect(mean).toEqual({ ndcg10: 0.5, ndcg10Judged: 0.5, averagePrecision: 0.5, recall100: 0.5 });
   });
@@ -86,7 +86,7 @@ describe("edit distance", () => {
 });
 
 describe("typing errors", () => {
-  test.each(ERROR_KINDS)("%s: one edit, the first letter stays", (kind) => {
+  test.each(ERROR_KINDS)("%s makes one edit and keeps the first letter", (kind) => {
     const random = new Random(7);
     for (const word of ["monitor", "keyboard", "tv", "aab", "letter", "notebook"]) {
       for (let i = 0; i < 200; i++) {
@@ -97,12 +97,12 @@ describe("typing errors", () => {
     }
   });
 
-  test("lengths tell the kinds apart", () => {
+  test("word lengths distinguish the kinds", () => {
     const lengths = ERROR_KINDS.map((kind) => mistypeWord("monitor", kind, new Random(3)).length);
     expect(lengths).toEqual([7, 6, 8, 7]);
   });
 
-  test("swaps neighbours inside the word, or replaces where no two differ", () => {
+  test("swaps neighbours inside the word, or replaces a letter if all neighbours are equal", () => {
     const random = new Random(11);
     for (let i = 0; i < 100; i++) {
       const wrong = mistypeWord("brands", "transposition", random);
@@ -111,7 +111,7 @@ describe("typing errors", () => {
     expect(mistypeWord("aaa", "transposition", random)).not.toBe("aaa");
   });
 
-  test("hits a long word if there is one, else the longest; never a number", () => {
+  test("hits a long word if there is one, otherwise the longest; never a number", () => {
     const random = new Random(5);
     for (let i = 0; i < 100; i++) {
       expect(mistype("aa battery 16gb", "substitution", random)).toMatch(/^aa b\p{L}{6} 16gb$/u);
@@ -125,7 +125,7 @@ describe("typing errors", () => {
   });
 });
 
-test("judged texts are asked without operators", () => {
+test("judged texts are sent without operators", () => {
   expect(withoutOperators('-dash the "office of -the" wi-fi - x')).toBe("dash the  office of the  wi-fi  x");
 });
 

@@ -13,7 +13,7 @@ function samples(resident: (i: number) => number, handles: (i: number) => number
   }));
 }
 
-test("a server that warms up and then holds is steady, peaks included", () => {
+test("a server that warms up and then levels off counts as steady, peaks included", () => {
   const warming = samples(
     (i) => (i < 10 ? 100 + 20 * i : i % 9 === 0 ? 900 : 300),
     (i) => 50 + (i % 7),
@@ -21,7 +21,7 @@ test("a server that warms up and then holds is steady, peaks included", () => {
   expect(judge(warming, 0).problems).toEqual([]);
 });
 
-test("growing memory, growing handles and failed requests are told", () => {
+test("growing memory, growing handles and failed requests are reported", () => {
   expect(
     judge(
       samples(
@@ -51,7 +51,7 @@ test("growing memory, growing handles and failed requests are told", () => {
   ).toEqual(["3 requests failed"]);
 });
 
-test("draws low and high", () => {
+test("draws low and high values", () => {
   expect(chartLine("x", [1, 2, 3])).toBe("x              ▁▅█ 1.0 .. 3.0");
   expect(chartLine("x", [5, 5])).toBe("x              ▁▁ 5.0 .. 5.0");
 });

@@ -58,7 +58,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("clear" as const) }) },
 );
 
-test("it keeps what a plain list keeps, within its bound", () => {
+test("it keeps what a naive list keeps, within its limit", () => {
   fc.assert(
     fc.property(fc.nat(30), fc.array(step, { maxLength: 300 }), (weightMax, steps) => {
       const cache = new ClockCache<number, number>(weightMax);
@@ -81,7 +81,7 @@ test("it keeps what a plain list keeps, within its bound", () => {
   );
 });
 
-test("what is used between evictions stays, whatever passes through", () => {
+test("an entry used between evictions stays, however many others pass through", () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 20 }), fc.nat(200), (weightMax, passing) => {
       const cache = new ClockCache<string, number>(weightMax);
@@ -94,7 +94,7 @@ test("what is used between evictions stays, whatever passes through", () => {
   );
 });
 
-test("entries may be deleted while they are listed", () => {
+test("entries may be deleted during iteration", () => {
   const cache = new ClockCache<number, number>(10);
   for (let i = 0; i < 10; i++) cache.set(i, i);
   for (const [number] of cache.entries()) if (number % 2 === 0) cache.delete(number);

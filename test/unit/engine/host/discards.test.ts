@@ -24,7 +24,7 @@ function discardInThread(): Promise<string | null> {
   });
 }
 
-test("threads that collect for the first time at the same moment do not end each other", async () => {
+test("threads that first collect garbage at the same moment do not crash each other", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const ends = await Promise.all(Array.from({ length: THREADS }, discardInThread));
     expect(ends.filter((end) => end !== null)).toEqual([]);
@@ -55,7 +55,7 @@ function collectsAtRest(bytes: number): Promise<boolean> {
   });
 }
 
-test("a thread at rest collects when it may be worth it, and otherwise keeps the code that queries need", async () => {
+test("an idle thread collects garbage only if it is worthwhile, otherwise it keeps the compiled query code", async () => {
   const collected = [1024, 64 * 1024 * 1024].map(collectsAtRest);
   expect(await Promise.all(collected)).toEqual([false, true]);
 });

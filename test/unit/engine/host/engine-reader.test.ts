@@ -41,7 +41,7 @@ function found(answer: Uint8Array | null): number | null {
   return answer === null ? null : decodeSearchResult(answer, EVERY_DOCUMENT).found;
 }
 
-test("a reader answers as the engine does, before and after the owner's own work", () => {
+test("a reader answers like the engine, before and after the owner's own work", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 200 }), fc.integer(), (count, seed) => {
       const made = catalogue(count, seed);
@@ -56,7 +56,7 @@ test("a reader answers as the engine does, before and after the owner's own work
   );
 });
 
-test("a reader compares the codes of the snapshot, and sees codes that rows get later", () => {
+test("a reader uses the snapshot's codes, and sees codes that rows receive later", () => {
   const random = new Random(1);
   const question = encodeNearest(randomQuery(random), 1000, PROGRAM);
   const { engine, entries } = catalogue(150);
@@ -76,7 +76,7 @@ test("a reader compares the codes of the snapshot, and sees codes that rows get 
   expect(compared.at(-1)).toBeGreaterThan(rows[0]! / 3);
 });
 
-test("two readers and the owner have scratch of their own", () => {
+test("two readers and the owner each have their own scratch memory", () => {
   const made = catalogue(150);
   const first = lent(made).reader;
   const second = module.reader(made.engine.lend(SCRATCH, () => undefined)!);
@@ -88,7 +88,7 @@ test("two readers and the owner have scratch of their own", () => {
   }
 });
 
-test("a read gets the newest snapshot that is not younger, and nothing where the board lacks it", () => {
+test("a read gets the newest snapshot not newer than its generation, or null if the board has none", () => {
   const { engine, entries, snapshot } = catalogue(100);
   const half = engine.setSnapshot(entries.slice(0, 1));
   const none = engine.setSnapshot([]);
@@ -106,7 +106,7 @@ test("a read gets the newest snapshot that is not younger, and nothing where the
   expect([1, 12, 13, 20].map(at)).toEqual([null, null, whole, whole]);
 });
 
-test("a read that needs none of the oldest snapshots leaves it to the owner, who drops them", () => {
+test("a read that needs a snapshot dropped by the owner is left to the owner", () => {
   const { engine, snapshot } = catalogue(10);
   const { reader } = lent({ engine, snapshot } as Catalogue);
   engine.publish([
@@ -117,7 +117,7 @@ test("a read that needs none of the oldest snapshots leaves it to the owner, who
   expect(reader.answer("search", 2, 2, PROGRAM, NEVER)).toBeNull();
 });
 
-test("what a reader may see is freed when it leaves, the rest at once", () => {
+test("memory that a reader may see is freed when it leaves, all other memory at once", () => {
   const made = catalogue(400);
   const { engine } = made;
   const { lent: memory } = lent(made);
@@ -139,7 +139,7 @@ test("what a reader may see is freed when it leaves, the rest at once", () => {
   expect(engine.usedBytes()).toBeLessThan(used);
 });
 
-test("a reader that came after the change does not keep what went before", () => {
+test("a reader that enters after a change does not keep the previous state alive", () => {
   const made = catalogue(50);
   const { engine } = made;
   const { lent: memory } = lent(made);
@@ -153,7 +153,7 @@ test("a reader that came after the change does not keep what went before", () =>
   expect(engine.usedBytes()).toBeLessThan(used);
 });
 
-test("readers hear of the end, and read no more: by a renewal, or when the engine ends", () => {
+test("readers learn of the end, after a renewal or the engine's end, and read no more", () => {
   for (const end of [(engine: Engine) => engine.renew([]), (engine: Engine) => engine.end()]) {
     const made = catalogue(20);
     let ends = 0;
@@ -168,7 +168,7 @@ test("readers hear of the end, and read no more: by a renewal, or when the engin
   }
 });
 
-test("a place on the board and its scratch are given again", () => {
+test("a reader's place on the board and its scratch are reused", () => {
   const made = catalogue(20);
   const { engine } = made;
   engine.publish([{ generation: 1, address: made.snapshot }]);
@@ -185,7 +185,7 @@ test("a place on the board and its scratch are given again", () => {
   expect(engine.lend(64, () => undefined)!.reader).toBe(first.reader);
 });
 
-test("scratch that is too small ends the read, not the reader and not the engine", () => {
+test("too little scratch fails the read, but ends neither the reader nor the engine", () => {
   const made = catalogue(200);
   made.engine.publish([{ generation: 1, address: made.snapshot }]);
   const small = module.reader(made.engine.lend(PROGRAM.length + 256, () => undefined)!);
@@ -199,7 +199,7 @@ test("scratch that is too small ends the read, not the reader and not the engine
   expect(found(made.engine.search(made.snapshot, PROGRAM))).toBe(160);
 });
 
-test("a trap in a reader ends the reader alone", async () => {
+test("a trap in a reader ends only that reader", async () => {
   const made = catalogue(20);
   const { reader } = lent(made);
   made.engine.publish([{ generation: 1, address: 0xfffffff0 }]);
@@ -219,7 +219,7 @@ test("a trap in a reader ends the reader alone", async () => {
   ).toBe(16);
 });
 
-test("a table that changes while it is read tells nothing", () => {
+test("a table that changes during a read returns nothing", () => {
   const board = new Board(new SharedArrayBuffer(BOARD_BYTES), 0);
   board.clear();
   board.write([{ generation: 1, address: 16 }]);
@@ -232,7 +232,7 @@ test("a table that changes while it is read tells nothing", () => {
   expect(board.reads).toBe(reads + 1);
 });
 
-test("a board whose epoch runs over stays one", () => {
+test("a board survives the wraparound of its epoch", () => {
   const words = new Int32Array(new SharedArrayBuffer(BOARD_BYTES));
   const board = new Board(words.buffer, 0);
   board.clear();

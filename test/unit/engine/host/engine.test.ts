@@ -16,7 +16,7 @@ function numbered(count: number, sizes: number[]): Catalogue {
   return makeCatalogue(module, bench, groupsOf(documents, sizes), isDead);
 }
 
-test("finds live documents by id hash, in every segment, also twice", () => {
+test("finds live documents by id hash in every segment, repeatedly", () => {
   const { engine, entries, snapshot } = numbered(300, [100, 1]);
   const numbers = [...Array(302).keys(), 7];
   const hashes = BigUint64Array.from(numbers, (i) => bench.hash(`doc-${i}`));
@@ -32,7 +32,7 @@ test("finds live documents by id hash, in every segment, also twice", () => {
   expect(() => engine.findIds(snapshot, one.subarray(1))).toThrow("malformed");
 });
 
-test("locates sequence numbers, deleted rows too", () => {
+test("locates sequence numbers, including deleted rows", () => {
   const { engine, snapshot } = numbered(20, [5]);
   const seqs = Float64Array.of(seqOf(0), seqOf(4), seqOf(5), seqOf(19), seqOf(2), 0, seqOf(3) + 1, seqOf(20));
   const absent = { entry: -1, row: 0 };
@@ -58,7 +58,7 @@ function wholeRegion(engine: Engine): number {
   return address;
 }
 
-test("live bitsets: all, killed, copied, stored and read back", () => {
+test("live bitsets can be full, cleared bit by bit, copied, stored and read back", () => {
   const engine = module.engine();
   const before = engine.usedBytes();
   const start = wholeRegion(engine);
@@ -80,7 +80,7 @@ test("live bitsets: all, killed, copied, stored and read back", () => {
   expect(wholeRegion(engine)).toBe(start);
 });
 
-test("detached segments leave room for new ones", () => {
+test("detached segments make room for new ones", () => {
   const { engine, entries, snapshot } = numbered(400, [200]);
   const [first, second] = [entries[0]!, entries[1]!];
   expect([engine.rows(first.segment), engine.rows(second.segment)]).toEqual([200, 200]);
@@ -93,7 +93,7 @@ test("detached segments leave room for new ones", () => {
   expect(engine.memoryBytes()).toBeGreaterThan(bytes);
 });
 
-test("a renewal moves what is named, answers stay and memory falls", () => {
+test("a renewal moves the named objects; answers stay the same and memory shrinks", () => {
   const { engine, entries, snapshot } = numbered(400, [200]);
   const hashes = new Uint8Array(
     BigUint64Array.from({ length: 400 }, (_, i) => bench.hash(`doc-${i}`)).buffer,

@@ -15,7 +15,7 @@ async function signatures(file: string, line: RegExp): Promise<Map<string, strin
   return found;
 }
 
-test("host/kernels.ts has the kernels that asc exports", async () => {
+test("host/kernels.ts lists the kernels that asc exports", async () => {
   const host = await signatures("engine-wasm/host/wasm/kernels.ts", /^ {2}(\w+)\(([^)]*)\): (\w+);/gm);
   const engine = await signatures(
     "dist/engine/engine.d.ts",

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Lane } from "../../../../engine-wasm/host/runtime/lane.js";
 
-test("a lane runs one task at a time, in the order of arrival, also after one that failed", async () => {
+test("a lane runs one task at a time, in order of arrival, also after a failed one", async () => {
   const lane = new Lane();
   const seen: string[] = [];
   const task =
@@ -26,7 +26,7 @@ test("a lane runs one task at a time, in the order of arrival, also after one th
   expect(seen).toEqual(["first", "second", "third"].flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
-test("a lane is idle when the tasks given so far have ended, without throwing what they threw", async () => {
+test("a lane becomes idle when its current tasks have ended, and does not rethrow their errors", async () => {
   const lane = new Lane();
   let ended = false;
   const task = lane.run(async () => {

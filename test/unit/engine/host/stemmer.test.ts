@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { languageCodes, languageNumber, stem } from "../../../../engine-wasm/host/stemmer.js";
 
 describe("languages", () => {
-  test("keep their numbers, which are on disk", () => {
+  test("keep their numbers, which are stored on disk", () => {
     const codes = "en de fr es it pt nl da sv no fi hu ro ru uk bg sr el tr lt ga hy ar hi ne ta id".split(
       " ",
     );
@@ -16,7 +16,7 @@ describe("languages", () => {
 });
 
 describe("stems", () => {
-  test("bring the forms of a word together", () => {
+  test("are shared by the forms of a word", () => {
     const meet = (code: string, ...words: string[]): void => {
       expect(new Set(words.map((word) => stem(languageNumber(code), word))).size, `${code} ${words}`).toBe(1);
     };
@@ -32,13 +32,13 @@ describe("stems", () => {
     meet("tr", "kitap", "kitaplar");
   });
 
-  test("are a word's own, and the word itself in no language", () => {
+  test("differ between words, and equal the word if the language is unknown", () => {
     expect(stem(languageNumber("en"), "shoe")).not.toBe(stem(languageNumber("en"), "show"));
     expect(stem(0, "running")).toBe("running");
     expect(stem(200, "running")).toBe("running");
   });
 
-  test("of any word in any language are never empty, and the same each time", () => {
+  test("are never empty and always the same, for any word in any language", () => {
     const languages = languageCodes().map(languageNumber);
     const word = fc.string({ unit: fc.constantFrom(..."abeinsty'ъюдїьмърαςअ்கكا日1"), minLength: 1 });
     fc.assert(

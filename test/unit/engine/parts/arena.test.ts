@@ -78,7 +78,7 @@ describe("arena", () => {
     expect(exports.regionBytes!()).toBe(0);
   });
 
-  test("says so when 4 GiB are not enough, and goes on", async () => {
+  test("reports that 4 GiB are not enough, and stays usable", async () => {
     const { exports } = await compileParts(SOURCE);
     const kept: number = exports.reserve!(1000);
     expect(() => exports.scratch!(0xffffffff)).toThrow("out of memory");

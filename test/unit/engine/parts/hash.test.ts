@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe("hash64", () => {
-  test("equals the published vectors", () => {
+  test("equals the published test vectors", () => {
     expect(workbench.hash("")).toBe(0xef46db3751d8e999n);
     expect(workbench.hash("a")).toBe(0xd24ec4f1a98c6e5bn);
     expect(workbench.hash("abc")).toBe(0x44bc2cf5ad770999n);

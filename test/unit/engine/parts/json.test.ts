@@ -146,11 +146,11 @@ describe("scanValue", () => {
     ["1 x", 2],
     ["'a'", 0],
     [`"${"long text ".repeat(10)}`, 101],
-  ])("says where %s breaks", (text, at) => {
+  ])("reports where %s breaks", (text, at) => {
     expect(scan(text)).toBe(-1 - at);
   });
 
-  test("keeps faults apart from broken syntax", () => {
+  test("distinguishes faults from broken syntax", () => {
     expect(scan('["\\ud800"]')).toBe(DOC_LONE_SURROGATE);
     expect(scan('["\\ud800\\u0041"]')).toBe(DOC_LONE_SURROGATE);
     expect(scan('["\\udc00"]')).toBe(DOC_LONE_SURROGATE);
@@ -246,7 +246,7 @@ describe("numbers", () => {
     return status === 1 ? "fraction" : status === 2 ? "overflow" : parts.exports.integer!();
   };
 
-  test("floats are those of JavaScript", () => {
+  test("parse to the same doubles as in JavaScript", () => {
     const special = [
       "0",
       "-0",
@@ -283,7 +283,7 @@ describe("numbers", () => {
     );
   });
 
-  test("integers are exact over the whole range of int64", () => {
+  test("that are integers are exact over the whole int64 range", () => {
     expect(integer("9223372036854775807")).toBe(9223372036854775807n);
     expect(integer("-9223372036854775808")).toBe(-9223372036854775808n);
     expect(integer("9223372036854775808")).toBe("overflow");
@@ -310,7 +310,7 @@ describe("numbers", () => {
 });
 
 describe("walking", () => {
-  test("members and elements of any object", () => {
+  test("visits the members and elements of any object", () => {
     const { exports } = parts;
     fc.assert(
       fc.property(
@@ -346,7 +346,7 @@ describe("walking", () => {
     );
   });
 
-  test("tells what is no object and where it breaks", () => {
+  test("reports a value that is not an object, and where it breaks", () => {
     const { exports } = parts;
     const walk = (text: string): [number, number] => {
       const { p, end } = put(text);

@@ -39,14 +39,14 @@ function unpacked(): number[] {
 
 const widths = Array.from({ length: 33 }, (_, bits) => bits);
 
-test.each(widths)("width %i comes back as frequencies", (bits) => {
+test.each(widths)("width %i round-trips frequencies", (bits) => {
   const values = numbers(bits);
   pack(values, bits);
   parts.exports.unpackFrequencies!(PACKED, bits, UNPACKED);
   expect(unpacked()).toEqual(values.map((value) => (value + 1) >>> 0));
 });
 
-test.each(widths)("width %i comes back as rows", (bits) => {
+test.each(widths)("width %i round-trips rows", (bits) => {
   const gaps = numbers(bits);
   pack(gaps, bits);
   parts.exports.unpackRows!(PACKED, bits, -1, UNPACKED);
@@ -59,7 +59,7 @@ test.each(widths)("width %i comes back as rows", (bits) => {
   );
 });
 
-test.each(widths)("width %i takes 16 bytes a bit, lane by lane", (bits) => {
+test.each(widths)("width %i uses 16 bytes per bit, lane by lane", (bits) => {
   const values = numbers(bits);
   pack(values, bits);
   for (const i of [0, 1, 5, 77, 126, 127]) {
@@ -74,6 +74,6 @@ test.each(widths)("width %i takes 16 bytes a bit, lane by lane", (bits) => {
   expect(memory.getUint8(PACKED + 16 * bits)).toBe(0xaa);
 });
 
-test("bitsFor counts the bits of the largest number", () => {
+test("bitsFor returns the bit width of the largest number", () => {
   for (const bits of widths) expect(parts.exports.bitsFor!(2 ** bits - 1)).toBe(bits);
 });

@@ -99,7 +99,7 @@ test.each(Array.from({ length: 33 }, (_, bits) => bits))("unpacks blocks of %i b
   );
 });
 
-test("seeks find the first row at or behind the target and the right positions", () => {
+test("a seek finds the first row at or after the target with its positions", () => {
   const { exports, memory } = parts;
   const segment = exports.reserve!(segmentBytes.length) >>> 0;
   const name = exports.reserve!(64) >>> 0;

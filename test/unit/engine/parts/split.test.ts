@@ -58,7 +58,7 @@ const element = fc.oneof(
 const space = fc.constantFrom("", " ", "\n", "\t \r\n");
 
 describe("split", () => {
-  test("finds every document, its id and its fault", () => {
+  test("finds every document, its id and its error", () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 8 }), space, fc.boolean(), (elements, gap, first) => {
         const array = `[${gap}${elements.map(({ text }) => text).join(`${gap},${gap}`)}${gap}]`;
@@ -94,7 +94,7 @@ describe("split", () => {
     expect(split(body)).toMatchObject({ status, at, documents: [], members: [] });
   });
 
-  test("one document's bad UTF-8 is its own", () => {
+  test("bad UTF-8 in one document fails only that document", () => {
     const body = Buffer.from('{"documents":[{"id":"a"},{"id":"b","t":"x!"},{"id":"c"}]}');
     body[body.indexOf("!")] = 0xff;
     const { status, documents } = workbench.split(body);
@@ -107,7 +107,7 @@ describe("split", () => {
     expect(documents[1]!.at).toBe(body.indexOf(0xff));
   });
 
-  test("the last of repeated members counts", () => {
+  test("the last of repeated members wins", () => {
     const twice = split('{"documents":[{"id":"a"}],"x":1,"documents":[{"id":"b"},{"id":"c"}],"x":2}');
     expect(outline(twice.documents)).toEqual([
       [DOC_OK, "b"],
@@ -150,7 +150,7 @@ describe("split", () => {
 });
 
 describe("splitLines", () => {
-  test("gives the same documents however the stream is cut", () => {
+  test("gives the same documents wherever the stream is cut", () => {
     fc.assert(
       fc.property(
         fc.array(element, { maxLength: 6 }),

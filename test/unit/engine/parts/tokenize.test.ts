@@ -92,7 +92,7 @@ describe("analyse", () => {
     ]);
   });
 
-  test("follows symbols_to_index and token_separators, and forgets them again", () => {
+  test("follows symbols_to_index and token_separators, for that call only", () => {
     expect(terms("C++ C# .NET", "+#.")).toEqual(["c++", "c#", ".net"]);
     expect(terms("axb→c", "", "x→")).toEqual(["a", "b", "c"]);
     expect(terms("a→b c→d", "→")).toEqual(["a→b", "c→d"]);
@@ -100,18 +100,18 @@ describe("analyse", () => {
     expect(terms("C++")).toEqual(["c"]);
   });
 
-  test("cuts long terms at a code point", () => {
+  test("cuts long terms at a code point boundary", () => {
     expect(terms("x".repeat(500))).toEqual(["x".repeat(120)]);
     expect(terms(`${"x".repeat(119)}яz`)).toEqual(["x".repeat(119)]);
     expect(terms("я".repeat(100))).toEqual(["я".repeat(60)]);
   });
 
-  test("takes malformed bytes for separators", () => {
+  test("treats malformed bytes as separators", () => {
     const bytes = Uint8Array.of(0x61, 0xff, 0x62, 0xc3, 0x63, 0xed, 0xa0, 0x80, 0x64, 0xf0, 0x9f);
     expect(workbench.analyse(bytes).map((token) => token.term)).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("joins neighbouring words behind the last of them", () => {
+  test("places joined neighbours after the last of them", () => {
     expect(workbench.analyse("a Wi-Fi ok")).toEqual([
       { term: "a", start: 0, end: 1, position: 0, parts: 1 },
       { term: "wi", start: 2, end: 4, position: 1, parts: 1 },
@@ -127,7 +127,7 @@ describe("analyse", () => {
     ]);
   });
 
-  test("joins only what is one joiner apart, short, and no ideograph", () => {
+  test("joins only short words with one joiner between them, and no ideographs", () => {
     expect(joined("a - b c--d e-\u00adf g,h i·j k\u2014l")).toEqual([]);
     expect(joined("a-b-c-d-e-f-g")).toEqual([]);
     expect(joined(`${"x".repeat(60)}-${"y".repeat(60)}`)).toEqual([`${"x".repeat(60)}${"y".repeat(60)} 0+2`]);
@@ -136,7 +136,7 @@ describe("analyse", () => {
     expect(joined("日本a-b")).toEqual(["ab 2+2"]);
   });
 
-  test("joins numbers only where a hyphen, dash or slash is between them", () => {
+  test("joins numbers only across a hyphen, dash or slash", () => {
     expect(joined("3.5 1:30 1_000 1+1 1-2.3 ٣.٥")).toEqual([]);
     expect(joined("1/2 555-1234 1\u22122 v3.5 3.5mm ٣-٥")).toEqual([
       "12 0+2",
@@ -148,14 +148,14 @@ describe("analyse", () => {
     ]);
   });
 
-  test("a joiner that is a symbol or a separator of the index does not join", () => {
+  test("does not join across a joiner that the index uses as a symbol or separator", () => {
     expect(joined("wi-fi a.b", "-")).toEqual(["ab 1+2"]);
     expect(joined("wi-fi a.b", "", "-")).toEqual(["ab 2+2"]);
     expect(joined("wi\u2011fi a\u2010b", "", "\u2011")).toEqual(["ab 2+2"]);
     expect(joined("wi-fi a.b", "", "x")).toEqual(["wifi 0+2", "ab 2+2"]);
   });
 
-  test("takes letters of scripts without spaces for words, their signs with them", () => {
+  test("treats each letter of a script without spaces as a word, including its signs", () => {
     expect(terms("ที่")).toEqual(["ที่"]);
     expect(terms("เก้า")).toEqual(["เ", "ก้", "า"]);
     expect(terms("ຫ້າ")).toEqual(["ຫ້", "າ"]);
@@ -213,18 +213,18 @@ describe("foldValue", () => {
     );
   });
 
-  test("has room for the letters that grow most", () => {
+  test("has room for the letters that grow most when folded", () => {
     expect(folded("ﷺ".repeat(2000))).toBe(foldValue("ﷺ").repeat(2000));
   });
 });
 
 describe("a workbench", () => {
-  test("gives memory back after a large call", () => {
+  test("returns memory after a large call", () => {
     workbench.fold("ﷺ".repeat(4_000_000));
     expect(workbench.ready().memoryBytes()).toBeLessThan(8 * 1024 * 1024);
   });
 
-  test("turns a trap into an EngineError and goes on with a new instance", async () => {
+  test("turns a trap into an EngineError and continues with a new instance", async () => {
     const instance = workbench.ready();
     const printed = await brokenAssertions(() =>
       expect(() => instance.run((kernels) => kernels.analyse(0x10000000, 100))).toThrow(EngineError),

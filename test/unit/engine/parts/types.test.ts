@@ -40,7 +40,7 @@ beforeAll(async () => {
   parts = (await compileParts(SOURCE)).exports;
 });
 
-test("every type of the server's table is the same to the engine, and has its width", () => {
+test("every type in the server's table matches the engine's, and has its width", () => {
   expect(Object.keys(FIELD_TYPES)).toHaveLength(L.TYPE_COUNT);
   for (const { code, kind, array } of Object.values(FIELD_TYPES)) {
     expect(parts.valueBytes!(code), `type ${code}`).toBe(WIDTHS.get(code));
@@ -51,7 +51,7 @@ test("every type of the server's table is the same to the engine, and has its wi
   }
 });
 
-test("an unknown type has no width and no number", () => {
+test("an unknown type has neither width nor number", () => {
   expect(parts.valueBytes!(UNKNOWN)).toBe(0);
   expect(parts.outcome!()).toBe(L.STATUS_UNKNOWN_TYPE);
   for (const type of [UNKNOWN, L.TYPE_STRINGS, L.TYPE_INT32S]) {
@@ -62,6 +62,6 @@ test("an unknown type has no width and no number", () => {
   expect(parts.outcome!()).toBe(L.STATUS_OK);
 });
 
-test("the host says so", () => {
+test("the host reports an unknown type as a mismatch", () => {
   expect(statusError(-L.STATUS_UNKNOWN_TYPE)).toMatchObject({ code: "mismatch", message: /type of a field/ });
 });

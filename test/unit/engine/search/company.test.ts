@@ -110,7 +110,7 @@ test("long posting lists, in one segment and in several", () => {
   }
 });
 
-test("a stem is a term like the others, and a beginning is none", () => {
+test("a stem is a term like any other, a prefix is not", () => {
   const language = languageNumber("en");
   const fields = [{ slot: 0, name: "t", type: TYPE_STRING, flags: FLAG_INDEX, language }];
   const raw = ["running shoes", "runs", "shoe"].map((t, i) => ({
@@ -138,7 +138,7 @@ test("a stem is a term like the others, and a beginning is none", () => {
   });
 });
 
-describe("a program that makes no sense", () => {
+describe("a program is refused if it", () => {
   const catalogue = makeCatalogue(module, bench, [[{ id: "1", title: "a b" }]], () => false);
   const good: CompanyProgram = { slots: [0], words: [["a"]], candidates: [["b"]] };
   const refused = { code: "program" };
@@ -161,7 +161,7 @@ describe("a program that makes no sense", () => {
     );
   });
 
-  test("has a slot twice or an empty term", () => {
+  test("repeats a slot or has an empty term", () => {
     expect(run(catalogue, good).candidates).toEqual([{ documents: 1, together: [1] }]);
     expect(() => run(catalogue, { ...good, slots: [0, 0] })).toThrow(expect.objectContaining(refused));
     expect(() => run(catalogue, { ...good, words: [[""]] })).toThrow(expect.objectContaining(refused));
@@ -170,7 +170,7 @@ describe("a program that makes no sense", () => {
     );
   });
 
-  test("has more words or candidates than a program may have", () => {
+  test("has more words or candidates than allowed", () => {
     const most = COMPANY_WORDS_MAX;
     expect(ask(bytesOf([0, most, ...none(most), most, ...none(most)]))).not.toThrow();
     expect(ask(bytesOf([0, most + 1, ...none(most + 1), 0]))).toThrow(expect.objectContaining(refused));
@@ -180,13 +180,13 @@ describe("a program that makes no sense", () => {
     expect(() => encodeCompany({ ...good, candidates: many })).toThrow(RangeError);
   });
 
-  test("promises more than follows", () => {
+  test("promises more than it contains", () => {
     for (const numbers of [[0xffff], [0, 0xffff], [0, 1, 0xffff], [0, 0, 0xffff], [0, 0, 1, 0xffff]])
       expect(ask(bytesOf(numbers))).toThrow(expect.objectContaining(refused));
   });
 });
 
-test("the deadline ends the count of many terms, and the next one works", () => {
+test("the deadline stops counting many terms, and the next call works", () => {
   const documents = Array.from({ length: 300 }, (_, i) => ({ id: `${i}`, title: `word${i}` }));
   const catalogue = makeCatalogue(module, bench, [documents], () => false);
   const terms = documents.map(({ title }) => title);

@@ -115,7 +115,7 @@ function randomSuspect(pick: Pick, terms: string[], words: number): ExpandSuspec
   };
 }
 
-test("random words on random dictionaries", () => {
+test("random words in random dictionaries", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 60 }),
@@ -168,7 +168,7 @@ test("prefixes around the listing limit, across segments", () => {
   }
 });
 
-test("of the terms that contain a word the shortest, across segments and not those of deleted rows", () => {
+test("infix terms are the shortest that contain the word, across segments and without deleted rows", () => {
   for (const total of [255, 256, 257, 900]) {
     const documents = Array.from({ length: total + 1 }, (_, i) => ({
       id: `${i}`,
@@ -190,7 +190,7 @@ test("of the terms that contain a word the shortest, across segments and not tho
   }
 });
 
-test("near terms of a suspect depend on the documents of its witnesses", () => {
+test("a suspect's near terms depend on how many documents its witnesses have", () => {
   const documents = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, title: i < 3 ? "shrit" : "shirt" }));
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [2, 5]), () => false);
   const look = { prefix: false, typoPrefix: false, maxTypos: 0 };
@@ -209,7 +209,7 @@ test("near terms of a suspect depend on the documents of its witnesses", () => {
   expect(found(0)).toEqual([2, ["shirt", "shrit"]]);
 });
 
-test("a suspect without typos, or with a witness that is no word, makes the program bad", () => {
+test("a program is refused if a suspect allows no typos or names an unknown witness", () => {
   const catalogue = makeCatalogue(module, bench, groupsOf([{ id: "1", title: "a" }], []), () => false);
   const word = { term: "a", exact: true, prefix: false, typoPrefix: false, maxTypos: 0 };
   const suspect = { term: "a", typoPrefix: false, maxTypos: 1, few: 0, witnesses: [0] };
@@ -219,7 +219,7 @@ test("a suspect without typos, or with a witness that is no word, makes the prog
   expect(() => ask([{ ...suspect, witnesses: [1] }])).toThrow();
 });
 
-test("long fields count by their norm, also over whole words of the live bitset", () => {
+test("long fields count by their norm, also where a whole word of the live bitset is set", () => {
   const documents = Array.from({ length: 400 }, (_, i) => ({ id: `${i}`, title: "w ".repeat((i * i) % 90) }));
   const program = { slots: [0], words: [] };
   for (const dead of [(): boolean => false, (i: number): boolean => i === 250]) {
@@ -228,7 +228,7 @@ test("long fields count by their norm, also over whole words of the live bitset"
   }
 });
 
-test("marker terms are found when asked for, but are no typos", () => {
+test("marker terms are found on request, but never as typos", () => {
   const fields = [
     {
       slot: 0,

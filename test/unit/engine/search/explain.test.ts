@@ -146,7 +146,7 @@ test("explanations add up to the result", () => {
   for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
 });
 
-test("questions that make no sense are refused", () => {
+test("malformed programs are refused", () => {
   const pick = picker(3);
   const catalogue = makeCatalogue(module, bench, [[randomDocument(0, pick)]], () => false);
   const question = encodeExplain(randomProgram(bench, pick), [5, 9, 1007]);

@@ -44,7 +44,7 @@ function share(
 
 const brands = (...names: (string | null)[]): Document[] => names.map((brand, i) => ({ id: `${i}`, brand }));
 
-test("strings: dictionary order without a limit, count and raw bytes with one", () => {
+test("strings: in dictionary order without a limit, by count and raw bytes with one", () => {
   const groups = [brands("b", "B", "a", "Ä", null), brands("a", "ä", "c", "B")];
   expect(facet(groups, "brand", 0)).toEqual([
     ["a", 2],
@@ -69,7 +69,7 @@ test("strings: dictionary order without a limit, count and raw bytes with one", 
   ]);
 });
 
-test("deleted documents do not count, values without a document do not appear", () => {
+test("deleted documents do not count, and values without a document do not appear", () => {
   expect(facet([brands("x", "y", "x")], "brand", 0, [1])).toEqual([["x", 2]]);
   expect(facet([brands("x")], "brand", 5, [0])).toEqual([]);
   expect(facet([brands(null)], "brand", 5)).toEqual([]);
@@ -130,7 +130,7 @@ test("numbers keep their type", () => {
   ]);
 });
 
-test("a share has all of few values, and of many those that could be among the first everywhere", () => {
+test("a share has every value if there are few, otherwise those that could still rank first overall", () => {
   const few = brands(..."abcabca");
   expect(share([few], "brand", 1)).toEqual({ counts: facet([few], "brand", 0), bound: 0 });
   // 100 values over three segments: b0 occurs 100 times, b1 99 times, and so on.

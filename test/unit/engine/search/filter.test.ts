@@ -55,7 +55,7 @@ test("equality of folded values, by dictionary and by hash", () => {
       check([{ op: "equals", slot, folded: bench.fold(value) }, { op: "not" }]);
 });
 
-test("words in order inside one element", () => {
+test("words in order within one element", () => {
   for (const slot of [0, 1, 9])
     for (const terms of [
       ["red"],
@@ -69,7 +69,7 @@ test("words in order inside one element", () => {
       check([{ op: "tokens", slot, terms }]);
 });
 
-test("ids, also unknown ones", () => {
+test("ids, including unknown ones", () => {
   const hashes = ["d0", "d63", "d64", "d199", "x"].map((id) => bench.hash(id));
   check([{ op: "ids", hashes: [...hashes, 0n, 2n ** 64n - 1n] }]);
   check([{ op: "ids", hashes: [] }]);
@@ -82,7 +82,7 @@ test("ten thousand clauses", () => {
   check(filter);
 });
 
-test("a field of another type, a stack that is empty, too deep or not used up", () => {
+test("a filter on a field of another type, or whose stack is empty, too deep or not used up, is refused", () => {
   const { engine, snapshot } = catalogues[0]!;
   const all: FilterOp = { op: "all" };
   const int: FilterOp = { op: "intRange", slot: 3, low: 0n, high: 1n };

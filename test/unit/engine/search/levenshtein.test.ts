@@ -33,27 +33,27 @@ function checkAll(terms: string[], words: string[], allowed = [1, 2, 3, 4]): voi
     for (const typos of allowed) for (const prefix of [false, true]) check(catalogue, word, typos, prefix);
 }
 
-test("every string of up to four letters over three", () => {
+test("every string of up to four letters over three letters", () => {
   const strings = [""];
   for (let i = 0; strings[i]!.length < 4; i++) for (const letter of "abc") strings.push(strings[i] + letter);
   checkAll(strings.slice(1), ["a", "ab", "abc", "cabb", "abcabc", "x", "xyxyx"]);
 });
 
-test("characters that share their first bytes", () => {
+test("characters with the same first bytes", () => {
   checkAll(
     ["яа", "юа", "эа", "яяя", "𐌰𐌱", "𐌱𐌰", "𐌰𐌰𐌱", "日本", "旦本", "本日"],
     ["я", "юя", "𐌰𐌱", "𐌱", "日本", "日", "本", "a"],
   );
 });
 
-test("transpositions do not overlap", () => {
+test("transpositions that do not overlap", () => {
   checkAll(
     ["ca", "abc", "acb", "bca", "ab", "ba", "abcdef", "badcfe", "abdcef"],
     ["ac", "ca", "abcdef", "bacdef", "ba"],
   );
 });
 
-test("terms and words of the greatest length", () => {
+test("terms and words of the maximum length", () => {
   const long = "abcdefghij".repeat(12).slice(0, TERM_BYTES_MAX);
   const terms = [
     long,
@@ -68,7 +68,7 @@ test("terms and words of the greatest length", () => {
   checkAll(terms, [...words, long.repeat(effort(3, 20))], effort([1, 4], [1, 2, 3, 4]));
 });
 
-test("skips long runs of dead terms", () => {
+test("skips long runs of non-matching terms", () => {
   const pick = picker(3);
   const letters = [..."abcdefgh"];
   const terms = Array.from({ length: 3000 }, () =>
@@ -78,7 +78,7 @@ test("skips long runs of dead terms", () => {
   for (let i = 0; i < effort(15, 40); i++) check(catalogue, pick(terms), pick([1, 2]), pick([true, false]));
 });
 
-test("prefixes beside dead ones in a dictionary with a summary", () => {
+test("prefixes next to non-matching ones in a dictionary with a summary", () => {
   const pick = picker(11);
   const letters = [..."abcdefghij", "é", "я"];
   const word = () => Array.from({ length: pick([2, 3, 4, 5, 6, 7]) }, () => pick(letters)).join("");

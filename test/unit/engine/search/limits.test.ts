@@ -59,7 +59,7 @@ function opened(): {
   };
 }
 
-describe("the end of the memory", () => {
+describe("running out of memory", () => {
   test("refuses a segment that does not fit and keeps what is there", () => {
     const { engine, ask } = opened();
     const before = ask(BROWSE);
@@ -84,7 +84,7 @@ describe("the end of the memory", () => {
     expect(ask(BROWSE)).toEqual(before);
   });
 
-  test("ends a merge, which gives its memory back", () => {
+  test("ends a merge, which frees its memory", () => {
     const engine = module.engine();
     const last = engine.attach(later);
     const handles: number[] = [];
@@ -104,13 +104,13 @@ describe("the end of the memory", () => {
   });
 });
 
-describe("the end of the time", () => {
-  test("a search whose time is up before it begins does nothing", () => {
+describe("running out of time", () => {
+  test("stops a search before it starts if its time is already up", () => {
     const { ask } = opened();
     expect(() => ask(BROWSE, Date.now() - 1)).toThrow(expect.objectContaining({ code: "late" }));
   });
 
-  test("ends a search in the middle, and the next one works", () => {
+  test("stops a search midway, and the next one works", () => {
     const { engine, ask } = opened();
     const before = ask(BROWSE);
     const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
@@ -125,7 +125,7 @@ describe("the end of the time", () => {
     expect(ask(BROWSE)).toEqual(before);
   });
 
-  test("a reader ends after so much work, however long it waits in between", () => {
+  test("stops a reader after its amount of work, however long it waits in between", () => {
     const { engine, snapshot } = opened();
     engine.publish([{ generation: 1, address: snapshot }]);
     const reader = module.reader(engine.lend(MIB, () => undefined)!);
@@ -149,7 +149,7 @@ describe("the end of the time", () => {
     }
   });
 
-  test("a search of many words looks at the time while it rates rows and while it asks how close the words stand", () => {
+  test("is noticed by a search of many words while it scores rows and while it measures proximity", () => {
     const titles = Array.from({ length: 4_000 }, (_, i) => `red shoe w${i}`);
     const engine = module.engine();
     const snapshot = engine.setSnapshot([{ segment: engine.attach(built(titles)), live: 0 }]);

@@ -104,8 +104,8 @@ function found(changes: Partial<SearchProgram>): string[] {
   return rows.map((row) => `${(row.seq - 1000) / 7} ${matchType(row)}`);
 }
 
-describe("rows that match", () => {
-  test("with all words, or near", () => {
+describe("rows match", () => {
+  test("with all words, or by nearness", () => {
     expect(found({ neighbours: near("added", { 5: 1, 1: 3, 3: 2 }) })).toEqual([
       "5 hybrid",
       "0 keyword",
@@ -114,7 +114,7 @@ describe("rows that match", () => {
     ]);
   });
 
-  test("with one of the words, or near", () => {
+  test("with one of the words, or by nearness", () => {
     const neighbours = near("added", { 3: 0.1, 1: 0.5 });
     expect(found({ mode: "any", neighbours })).toEqual([
       "0 keyword",
@@ -125,12 +125,12 @@ describe("rows that match", () => {
     ]);
   });
 
-  test("a neighbour without the flag needs the words, and has its points then", () => {
+  test("by words alone if a neighbour lacks the flag, but keep its points", () => {
     expect(found({ neighbours: near("added", { 5: -1, 1: -3, 3: -2 }) })).toEqual(["5 keyword", "0 keyword"]);
     expect(found({ neighbours: null })).toEqual(["0 keyword", "5 keyword"]);
   });
 
-  test("without words the neighbours alone, and without neighbours nothing", () => {
+  test("by nearness alone without words, and not at all without neighbours", () => {
     expect(found({ words: [], neighbours: near("added", { 4: 1, 3: 2, 0: -5 }) })).toEqual([
       "3 semantic",
       "4 semantic",
@@ -139,7 +139,7 @@ describe("rows that match", () => {
     expect(found({ words: [], neighbours: null }).length).toBe(6);
   });
 
-  test("live rows that pass the filter, phrases, excludes and rules", () => {
+  test("only if they are live and pass the filter, phrases, excludes and rules", () => {
     const neighbours = near("added", { 0: 1, 1: 1, 3: 1, 4: 1, 6: 1 });
     const filter = [{ op: "intRange", slot: 4, low: 0n, high: 3n }] as const;
     expect(found({ neighbours, filter })).toEqual(["0 hybrid", "1 hybrid", "3 semantic"]);
@@ -153,7 +153,7 @@ describe("rows that match", () => {
     expect(found({ neighbours, rules })).toEqual(["5 keyword", "4 semantic"]);
   });
 
-  test("a neighbour that is excluded can be pinned, and is no neighbour then", () => {
+  test("as a pin, no longer as a neighbour, if the neighbour is excluded but pinned", () => {
     const changes = {
       neighbours: near("first", { 3: 9, 4: 1 }),
       excludes: [["chair"]],
@@ -165,8 +165,8 @@ describe("rows that match", () => {
   });
 });
 
-describe("rows in order", () => {
-  test("points never lift a row over one with all words", () => {
+describe("row order", () => {
+  test("points never lift a row above one with all words", () => {
     const rules = [
       { effect: "boost", weight: 1e12, filter: [{ op: "intRange", slot: 4, low: 3n, high: 3n }] },
     ] as const;
@@ -178,7 +178,7 @@ describe("rows in order", () => {
     ]);
   });
 
-  test("the most points with a bonus never lift a row over one with better words", () => {
+  test("maximum points plus a bonus never lift a row above one with better words", () => {
     const [exact] = word("oak").alternatives as [SearchWord["alternatives"][0]];
     const synonym = { ...exact, exact: false, terms: [{ term: "stool", prefix: false }] };
     const bonus = { group: 0, slot: 0, term: { term: "stool", prefix: false }, bonus: 2 ** 40 };
@@ -191,7 +191,7 @@ describe("rows in order", () => {
     expect(found(changes).at(-1)).toBe("4 hybrid");
   });
 
-  test("neighbours that come first are ordered by their points alone, and nothing passes them", () => {
+  test("neighbours that come first are ordered by points alone, and nothing passes them", () => {
     const neighbours = near("first", { 3: 0.25, 5: 0.125, 1: 0, 0: -9 });
     const terms = [{ group: 0, slot: 0, term: { term: "lamp", prefix: false }, bonus: LINE }];
     const filter = [{ op: "intRange", slot: 4, low: 0n, high: 2n }] as const;
@@ -228,7 +228,7 @@ describe("rows in order", () => {
   });
 });
 
-test("many rows by every sort, with facets, page by page", () => {
+test("many rows in every sort order, with facets, page by page", () => {
   const pick = picker(9);
   const documents = Array.from({ length: effort(1500, 4000) }, (_, i) => randomDocument(i, pick));
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [1100, 200]), (i) => i % 31 === 3);
@@ -252,7 +252,7 @@ test("many rows by every sort, with facets, page by page", () => {
   }
 });
 
-test("lists that make no sense are refused", () => {
+test("malformed lists are refused", () => {
   const program = { ...PROGRAM, neighbours: near("added", { 1: 1, 2: 0.5, 3: 1 }) };
   const bytes = encodeSearch(program);
   const list = bytes.length - 3 * 17 - 5;

@@ -113,7 +113,7 @@ function program(pick: Pick): SearchProgram {
 }
 
 for (const uneven of [false, true]) {
-  test(`rows are left unscored, texts of ${uneven ? "very different" : "similar"} length`, () => {
+  test(`skipping rows changes no result, with texts of ${uneven ? "very different" : "similar"} length`, () => {
     const pick = picker(uneven ? 2 : 1);
     const documents = Array.from({ length: ROWS }, (_, i) => document(i, uneven, pick));
     const catalogue = makeCatalogue(module, bench, groupsOf(documents, [4600, 600]), (i) => i % 17 === 3);
@@ -128,7 +128,7 @@ for (const uneven of [false, true]) {
   });
 }
 
-test("a list of many postings comes first, but one of few decides", () => {
+test("a long posting list leads, but a short one decides", () => {
   const pick = picker(3);
   const title = (i: number): string => {
     if (i === 2500) return "lamp lamp lamp oak"; // one such row raises the bound for all rows
@@ -160,7 +160,7 @@ test("a list of many postings comes first, but one of few decides", () => {
   }
 });
 
-test("rows that are too long are left out, in queries of one and of several words", () => {
+test("overlong rows are skipped, in queries of one word and of several", () => {
   const pick = picker(4);
   const title = (): string => {
     const words = Array.from({ length: pick([...Array(30).keys()]) }, () => "of");

@@ -137,7 +137,7 @@ function catalogue(count: number, cuts: number[], pick: Pick): Catalogue {
   return makeCatalogue(module, bench, groupsOf(documents, cuts), (i) => i % dead === 1);
 }
 
-test("no row that belongs among the best is left out", () => {
+test("no row that belongs to the best is skipped", () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 0, maxLength: 3 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 600 }), sizes, fc.integer(), (count, cuts, seed) => {
@@ -154,7 +154,7 @@ test("no row that belongs among the best is left out", () => {
   );
 });
 
-test("queries of many words, also of more than a row has bits for", () => {
+test("queries of many words, even more than a row has bits for", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer(), (count, seed) => {
       const pick = picker(seed);
@@ -171,7 +171,7 @@ test("queries of many words, also of more than a row has bits for", () => {
   );
 });
 
-test("rows of several ranges", () => {
+test("rows in several ranges", () => {
   const pick = picker(5);
   const made = catalogue(34_000, [33_500], pick);
   const near = picker(6);
@@ -182,7 +182,7 @@ test("rows of several ranges", () => {
   }
 });
 
-test("rows that can get a bonus of terms, but none of place, are not looked up by place", () => {
+test("rows that can get a term bonus, but none for proximity, are not looked up by position", () => {
   const pick = picker(3);
   const mistyped: SearchAlternative = {
     kind: L.ALT_TYPO,

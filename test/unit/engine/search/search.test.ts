@@ -95,7 +95,7 @@ test("long lists and wide prefixes", () => {
   }
 });
 
-test("pages of any size put together are the whole list", () => {
+test("pages of any size add up to the whole list", () => {
   const pick = picker(7);
   const documents = Array.from({ length: 300 }, (_, i) => randomDocument(i, pick));
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [100, 150]), (i) => i % 9 === 0);
@@ -112,7 +112,7 @@ test("pages of any size put together are the whole list", () => {
   }
 });
 
-test("an empty snapshot answers", () => {
+test("an empty snapshot returns an empty result", () => {
   const engine = module.engine();
   const program = { ...randomProgram(bench, picker(1)), k: 10 };
   const answer = engine.search(engine.setSnapshot([]), encodeSearch(program));

@@ -31,7 +31,7 @@ function sorted(
   return rows.map(({ seq, keys }) => [(seq - 1000) / 7 + 1, keys]);
 }
 
-test("int64 beyond doubles, both directions", () => {
+test("int64 values beyond doubles, in both directions", () => {
   const values = [9007199254740993n, null, -(2n ** 63n), 9007199254740992n, 2n ** 63n - 1n, 0n];
   const key = { by: "field", slot: 5, type: L.TYPE_INT64 } as const;
   expect(sorted("big", values, [{ ...key, descending: true }])).toEqual([
@@ -47,13 +47,13 @@ test("int64 beyond doubles, both directions", () => {
   ]);
 });
 
-test("floats: -0 is 0", () => {
+test("floats: -0 equals 0", () => {
   const key = { by: "field", slot: 3, type: L.TYPE_FLOAT, descending: false } as const;
   const rows = sorted("price", [0, -1e300, 5e-324, -0, -5e-324, 1.5], [key]);
   expect(rows.map(([row]) => row)).toEqual([2, 5, 4, 1, 3, 6]);
 });
 
-test("strings compare by folded bytes, ties by the newest", () => {
+test("strings compare by folded bytes, ties go to the newest", () => {
   const values = ["Zeta", "ärger", null, "ARGER", "arg", "arger z", "日本"];
   const key = { by: "field", slot: 2, type: L.TYPE_STRING } as const;
   const text = (keys: SearchRow["keys"]): string | undefined =>
@@ -72,7 +72,7 @@ test("strings compare by folded bytes, ties by the newest", () => {
   expect(descending.map(([row]) => row)).toEqual([7, 1, 6]);
 });
 
-test("sequence numbers both ways, and cut", () => {
+test("sequence numbers in both directions, also cut to k", () => {
   const values = [1, 2, 3, 4, 5];
   expect(sorted("stock", values, [], 2).map(([row]) => row)).toEqual([5, 4]);
   expect(sorted("stock", values, [{ by: "seq", descending: false }], 4)).toEqual(

@@ -35,7 +35,7 @@ function buildTexts(fields: BuildField[], texts: (string | Uint8Array)[]) {
   return bench.build({ fields, analysis: PLAIN_ANALYSIS }, documents);
 }
 
-test("random documents give the segment that the naive twin computes", () => {
+test("random documents give the same segment as the naive twin", () => {
   fc.assert(
     fc.property(
       anyFields,
@@ -74,7 +74,7 @@ test("lists longer than a block", () => {
   );
 });
 
-test("the analysis settings apply and do not stay", () => {
+test("the analysis settings apply to one build only", () => {
   const fields = [field(0, "name", L.TYPE_STRING)];
   const analysis = { symbolsToIndex: "+#", tokenSeparators: "_b" };
   const terms = (settings: typeof analysis): string[] => {
@@ -100,7 +100,7 @@ describe("marker terms", () => {
     };
   };
 
-  test("stems of words without digits, at the places of the words", () => {
+  test("stems of words without digits, at the words' positions", () => {
     const english = languageNumber("en");
     const fields = [field(0, "t", L.TYPE_STRING, L.FLAG_INDEX, english)];
     const mark = `\u0001${String.fromCharCode(L.TERM_LANGUAGE + english)}`;
@@ -119,7 +119,7 @@ describe("marker terms", () => {
     });
   });
 
-  test("whole values, one for each element, where their first words are", () => {
+  test("whole values, one per element, at their first word's position", () => {
     const fields = [field(0, "t", L.TYPE_STRINGS, L.FLAG_INDEX | L.FLAG_SKU | L.FLAG_BRAND)];
     const { norm, places } = postings(fields, {
       id: "1",
@@ -137,7 +137,7 @@ describe("marker terms", () => {
     expect(Object.keys(places).filter((term) => term > "" && term < " ").length).toBe(4);
   });
 
-  test("are no longer than any other term", () => {
+  test("have the same length limit as other terms", () => {
     const fields = [
       field(0, "t", L.TYPE_STRING, L.FLAG_INDEX | L.FLAG_SKU | L.FLAG_BRAND, languageNumber("en")),
     ];
@@ -176,7 +176,7 @@ describe("values", () => {
     expect(ratio!.dictionary).toEqual([0, tiny, 0.1, large]);
   });
 
-  test("the last of a repeated name counts, escaped names and values are decoded, null is missing", () => {
+  test("the last of a repeated name wins, escaped names and values are decoded, null is missing", () => {
     const { segment, failures } = buildTexts(fields, [
       '{"id":1,"\\u0069d":"x\\n","small":"no","small":7,"na\\u006de":"q\\u00e9\\ud83d\\ude00","big":null}',
     ]);
@@ -188,7 +188,7 @@ describe("values", () => {
     expect(read.fields[3]!.dictionary).toEqual([["qé😀", "qe😀"]]);
   });
 
-  test("an array without elements is no value", () => {
+  test("an empty array is not a value", () => {
     const { segment } = buildTexts(
       [field(0, "tags", L.TYPE_STRINGS)],
       ['{"id":"a","tags":[]}', '{"id":"b","tags":[""]}'],
@@ -201,7 +201,7 @@ describe("values", () => {
   });
 });
 
-describe("refused", () => {
+describe("refusals", () => {
   const fields = [
     field(4, "i", L.TYPE_INT32),
     field(5, "l", L.TYPE_INT64),
@@ -216,7 +216,7 @@ describe("refused", () => {
 
   test.each<[string, string, number, number, number]>([
     ["broken JSON", '{"id":"a",}', L.DOC_BAD_JSON, -1, 10],
-    ["text behind the object", '{"id":"a"} x', L.DOC_BAD_JSON, -1, 11],
+    ["text after the object", '{"id":"a"} x', L.DOC_BAD_JSON, -1, 11],
     ["no object", "[1]", L.DOC_NOT_OBJECT, -1, 0],
     ["no id", '{"s":"x"}', L.DOC_NO_ID, -1, 0],
     ["id null", '{"id":null}', L.DOC_BAD_ID, -1, 6],
@@ -258,14 +258,14 @@ describe("refused", () => {
     expect(Buffer.compare(segment!, alone.segment!)).toBe(0);
   });
 
-  test("bytes that are no UTF-8", () => {
+  test("bytes that are not UTF-8", () => {
     const { failures } = buildTexts(fields, [
       Buffer.concat([Buffer.from('{"id":"a","x":"'), Buffer.from([0xff, 0x22, 0x7d])]),
     ]);
     expect(failures).toEqual([{ index: 0, code: L.DOC_BAD_UTF8, slot: -1, at: 15 }]);
   });
 
-  test("a required field that is missing or null; an empty array is there", () => {
+  test("a required field that is missing or null; an empty array is accepted", () => {
     const required = [field(2, "ss", L.TYPE_STRINGS, L.FLAG_INDEX | L.FLAG_REQUIRED)];
     const { failures } = buildTexts(required, ['{"id":"a"}', '{"id":"b","ss":null}', '{"id":"c","ss":[]}']);
     expect(failures.map(({ index, code, slot }) => [index, code, slot])).toEqual([
@@ -274,7 +274,7 @@ describe("refused", () => {
     ]);
   });
 
-  test("an embedding of the right size, or null, is fine", () => {
+  test("none for an embedding of the right size, or null", () => {
     const { failures } = buildTexts(fields, [
       `{"id":"a","embedding":${numbers(512)}}`,
       '{"id":"b","embedding":null}',
@@ -282,13 +282,13 @@ describe("refused", () => {
     expect(failures).toEqual([]);
   });
 
-  test("all documents bad: no segment", () => {
+  test("of all documents: no segment is built", () => {
     expect(buildTexts(fields, ["{}"]).segment).toBeNull();
     expect(buildTexts(fields, []).segment).toBeNull();
   });
 });
 
-test("a schema with a name or slot twice, a reserved name, an unknown type or language is refused", () => {
+test("a schema with a repeated name or slot, a reserved name, or an unknown type or language is refused", () => {
   const raw = [{ seq: 1, raw: Buffer.from(printJson({ id: "a" })) }];
   const refused = (fields: BuildField[]): void => {
     expect(() => bench.build({ fields, analysis: PLAIN_ANALYSIS }, raw)).toThrow("malformed");

@@ -85,7 +85,7 @@ function expectSame(merged: Uint8Array, fields: BuildField[], documents: BuildDo
   expect(Buffer.compare(merged, built)).toBe(0);
 }
 
-test("merged bytes are built bytes", () => {
+test("a merge yields the same bytes as a build", () => {
   const plan = fc.record({
     fields: anyFields,
     count: fc.integer({ min: 1, max: 30 }),
@@ -135,7 +135,7 @@ test.each([
   ["without deletions", 1],
   ["every third deleted", 3],
   ["all but every tenth deleted", 10],
-])("lists of many blocks, %s", (_name, kind) => {
+])("posting lists of many blocks, %s", (_name, kind) => {
   const documents = catalogue(3000);
   const lives = documents.map((_, i) => kind === 1 || (kind === 3 ? i % 3 !== 1 : i % 10 === 0));
   for (const cuts of [[], [1499], [99, 130, 999, 2500]]) {
@@ -168,7 +168,7 @@ test("fields that only some inputs have", () => {
   expect(read.fields[2]!.ordinals!.slice(18, 22)).toEqual([5, 6, -1, -1]);
 });
 
-test("another type or other flags for a slot cannot be merged", () => {
+test("a slot's type and flags must agree in all inputs", () => {
   const documents = catalogue(10);
   const [title, tags] = CATALOGUE as [BuildField, BuildField];
   const instance = module.instantiate();
@@ -186,7 +186,7 @@ test("another type or other flags for a slot cannot be merged", () => {
   expect(instance.run((kernels) => kernels.regionBytes())).toBe(before);
 });
 
-test("live bits are those of the start, other work may happen between two steps, and memory comes back", () => {
+test("live bits are those at the start, other work may run between two steps, and memory is freed", () => {
   const parts = cutUp(catalogue(500), [200], [true, true, false], [false]);
   const instance = module.instantiate();
   const entries = addParts(instance, CATALOGUE, parts);

@@ -67,7 +67,7 @@ function wordOf(term: string): SearchWord {
 }
 
 for (const spread of [2, 9, 60]) {
-  test(`ranges that begin and end anywhere, spread ${spread}`, () => {
+  test(`ranges that start and end anywhere, spread ${spread}`, () => {
     const pick = picker(spread);
     const documents = documentsOf(2400, spread, pick);
     const catalogue = makeCatalogue(module, bench, groupsOf(documents, [1300, 600]), (i) => i % 13 === 4);
@@ -100,7 +100,7 @@ for (const spread of [2, 9, 60]) {
   });
 }
 
-test("in steps, also when they are not all done", () => {
+test("in steps, even if not all of them run", () => {
   const documents = documentsOf(1300, 9, picker(1));
   const { engine, entries, rows } = makeCatalogue(module, bench, [documents], () => false);
   const filter: FilterOp[] = [{ op: "intRange", slot: STOCK, low: 2n, high: 5n }];
@@ -112,7 +112,7 @@ test("in steps, also when they are not all done", () => {
   check({ engine, snapshot: engine.setSnapshot(again), entries: again, rows }, { filter });
 });
 
-test("values that a sample does not show, so that each must be read, and words that few rows have", () => {
+test("values missing from the sample, so that every value must be read, and words in few rows", () => {
   const rows = 8192;
   const documents = Array.from({ length: rows }, (_, i): Document => {
     const title = [70, 71, 3000, 6500, rows - 1].includes(i) ? "lamp oak" : "oak";

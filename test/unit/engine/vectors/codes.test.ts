@@ -68,7 +68,7 @@ test("codes are the signs of vector records", () => {
   );
 });
 
-test("records beyond the rows are refused", () => {
+test("records for rows beyond the end are refused", () => {
   const engine = module.engine();
   const codes = engine.newCodes(3);
   const two = plainRecords(someVectors(new Random(1), 2));
@@ -79,7 +79,7 @@ test("records beyond the rows are refused", () => {
   expect(() => engine.fillCodes(codes, 0, two.subarray(1))).toThrow(RangeError);
 });
 
-test("codes are copied to the rows with the same sequence numbers", () => {
+test("codes are copied to rows with the same sequence numbers", () => {
   let copied = 0;
   fc.assert(
     fc.property(
@@ -139,7 +139,7 @@ test("codes are copied to the rows with the same sequence numbers", () => {
   expect(copied).toBeGreaterThan(100);
 });
 
-test("codes move when an engine is renewed", () => {
+test("codes move with a renewed engine", () => {
   const vectors = someVectors(new Random(2), 100);
   const engine = module.engine();
   const bytes = plainCodes(vectors);
@@ -152,7 +152,7 @@ test("codes move when an engine is renewed", () => {
   expect(engine.codesBytes(moved!, 100)).toEqual(bytes);
 });
 
-test("stored codes that do not hold together are refused", () => {
+test("inconsistent stored codes are refused", () => {
   const engine = module.engine();
   const vectors = someVectors(new Random(3), 70);
   const bytes = plainCodes(vectors);

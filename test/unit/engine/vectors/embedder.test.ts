@@ -54,7 +54,7 @@ function randomModel(segment: Uint8Array, pick: Pick): PlainModel {
   };
 }
 
-test("rows have the vectors of plain numbers", () => {
+test("rows get the vectors that plain arithmetic gives", () => {
   for (let seed = 1; seed <= 6; seed++) {
     const pick = picker(seed);
     const segment = textSegment(bench, documentsOf(pick, pick([1, 30, 300])));
@@ -78,7 +78,7 @@ test("rows have the vectors of plain numbers", () => {
   }
 });
 
-test("of a document with many terms the heaviest count", () => {
+test("only the heaviest terms of a document with many terms count", () => {
   const words = Array.from({ length: 300 }, (_, i) => `word${i}`);
   const documents = [4, 1, 2].map((step, i) => ({
     ...textDocument(i, picker(1)),
@@ -96,7 +96,7 @@ test("of a document with many terms the heaviest count", () => {
     expect(dot(recordVector(record)!, expected[row]!)).toBeGreaterThan(0.9999);
 });
 
-test("a row's record does not depend on the segment that it lies in", () => {
+test("a row's record does not depend on its segment", () => {
   const pick = picker(21);
   const documents = documentsOf(pick, 400);
   const whole = textSegment(bench, documents);
@@ -109,7 +109,7 @@ test("a row's record does not depend on the segment that it lies in", () => {
   expect(Buffer.concat(parts).equals(expected)).toBe(true);
 });
 
-test("segments of many rows are embedded in ranges, and queries are answered meanwhile", () => {
+test("segments with many rows are embedded in ranges, and queries are answered in between", () => {
   const pick = picker(4);
   const documents = Array.from({ length: 9000 }, (_, i) => ({
     id: `d${i}`,
@@ -141,7 +141,7 @@ test("segments of many rows are embedded in ranges, and queries are answered mea
   expect(byTitle.size).toBe(3);
 });
 
-test("records come in parts, too", () => {
+test("records can be returned in parts", () => {
   const pick = picker(17);
   const segment = textSegment(bench, documentsOf(pick, 150));
   const embedder = new Embedder(module.instantiate(), encodeModel(randomModel(segment, pick)));
@@ -158,7 +158,7 @@ test("records come in parts, too", () => {
   expect(whole.equals(embedAll(embedder, segment))).toBe(true);
 });
 
-test("an embedding that is given up leaves no memory behind", () => {
+test("an abandoned embedding leaks no memory", () => {
   const pick = picker(9);
   const segment = textSegment(bench, documentsOf(pick, 100));
   const instance = module.instantiate();
@@ -173,7 +173,7 @@ test("an embedding that is given up leaves no memory behind", () => {
   expect(used()).toBe(before);
 });
 
-test("queries have the vectors of plain numbers", () => {
+test("queries get the vectors that plain arithmetic gives", () => {
   const pick = picker(8);
   const model = randomModel(textSegment(bench, documentsOf(pick, 50)), pick);
   const embedder = new Embedder(module.instantiate(), encodeModel(model));
@@ -192,7 +192,7 @@ test("queries have the vectors of plain numbers", () => {
   expect(() => embedder.query([{ term: "x", weight: Number.NaN }])).toThrow(RangeError);
 });
 
-test("a model tells what it is", () => {
+test("a model describes itself", () => {
   const pick = picker(2);
   const model = randomModel(textSegment(bench, documentsOf(pick, 5)), pick);
   const bytes = encodeModel(model);
@@ -213,7 +213,7 @@ test("a model tells what it is", () => {
   );
 });
 
-test("damaged models and segments are refused or give an answer", () => {
+test("damaged models and segments are refused or give some answer", () => {
   const pick = picker(5);
   const segment = textSegment(bench, documentsOf(pick, 200));
   const model = encodeModel(randomModel(segment, pick));

@@ -108,7 +108,7 @@ function ofRank(rows: number, width: number, rank: number): Matrix {
   return mixed.map((row) => row.map((x, j) => (j % 7 === 3 ? 0 : Math.fround(x * 10 ** -(j % 5)))));
 }
 
-describe("orthonormal columns", () => {
+describe("orthonormalisation", () => {
   test.each([
     ["of full rank", random(300, 24, 1), 24],
     ["that depend on others", ofRank(300, 24, 9), 9],

@@ -89,7 +89,7 @@ function program(pick: Pick): SearchProgram {
   };
 }
 
-test("the same as plain loops", () => {
+test("equals plain loops", () => {
   const seen = { rows: 0, filtered: 0, hidden: 0, pinned: 0, phrases: 0, cut: 0 };
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 260 }), fc.integer(), (count, seed) => {
@@ -132,7 +132,7 @@ test("the same as plain loops", () => {
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(3);
 });
 
-test("of equal rows the newest, over the segments", () => {
+test("the newest of equal rows wins, across segments", () => {
   const documents = Array.from({ length: 5000 }, (_, i) => ({ id: `d${i}` }));
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [3000, 1]), (i) => i % 100 === 99);
   const vector = randomVector(new Random(1));
@@ -148,7 +148,7 @@ test("of equal rows the newest, over the segments", () => {
   }
 });
 
-test("blocks of many, few and no rows that pass", () => {
+test("blocks with many, few and no matching rows", () => {
   const random = new Random(6);
   const few = Array.from({ length: 50 }, () => randomVector(random));
   const documents = Array.from({ length: 9001 }, (_, i) => ({ id: `d${i}`, stock: random.below(100) }));
@@ -172,7 +172,7 @@ test("blocks of many, few and no rows that pass", () => {
   }
 });
 
-test("all distances from 0 to 512", () => {
+test("every distance from 0 to 512", () => {
   const random = new Random(3);
   const query = randomQuery(random);
   const documents = Array.from({ length: VECTOR_SIZE + 1 }, (_, i) => ({ id: `d${i}` }));
@@ -192,7 +192,7 @@ test("all distances from 0 to 512", () => {
   }
 });
 
-test("the estimate is right on average", () => {
+test("the estimate is unbiased on average", () => {
   const random = new Random(4);
   const query = randomQuery(random);
   const count = 400;
@@ -209,7 +209,7 @@ test("the estimate is right on average", () => {
   expect(estimates.reduce((sum, one) => sum + one, 0) / count).toBeCloseTo(share, 1);
 });
 
-test("questions that make no sense are refused", () => {
+test("malformed programs are refused", () => {
   const catalogue = makeCatalogue(module, bench, [[{ id: "a" }, { id: "b" }]], () => false);
   const { engine } = catalogue;
   const codes = codesOf(engine, catalogue, () => null);

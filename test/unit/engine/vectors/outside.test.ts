@@ -67,7 +67,7 @@ const NO_VECTORS = [
   new Float64Array(VECTOR_SIZE).fill(1).with(0, Number.NEGATIVE_INFINITY),
 ];
 
-test("numbers become records", () => {
+test("numbers are converted to records", () => {
   for (const values of samples()) expectRecord(bench.vectorOf(values)!, [...values]);
   for (const values of NO_VECTORS) expect(bench.vectorOf(values)).toBeNull();
   const floats = randomQuery(new Random(2));
@@ -75,7 +75,7 @@ test("numbers become records", () => {
   expect(() => bench.vectorOf(floats.subarray(1))).toThrow("a vector has 512 numbers, not 511");
 });
 
-test("numbers become queries", () => {
+test("numbers are converted to queries", () => {
   for (const values of samples()) {
     const expected = plainRotation(unit([...values]));
     const got = bench.queryVector(values)!;
@@ -85,7 +85,7 @@ test("numbers become queries", () => {
   for (const values of NO_VECTORS) expect(bench.queryVector(values)).toBeNull();
 });
 
-test("the cosine of a vector with its query is nearly 1", () => {
+test("the cosine of a vector with itself as the query is nearly 1", () => {
   for (const values of samples()) {
     const [cosine] = tableCosines(bench, bench.queryVector(values)!, bench.vectorOf(values)!);
     expect(cosine).toBeGreaterThan(0.9999);
@@ -114,7 +114,7 @@ test("cosines are exact", () => {
   ]);
 });
 
-test("documents bring vectors", () => {
+test("documents carry vectors", () => {
   const values = randomQuery(new Random(4));
   const list = JSON.stringify([...values]);
   const record = bench.vectorOf(Float64Array.from(values))!;
@@ -140,7 +140,7 @@ test("documents bring vectors", () => {
     expect(of(json), json).toBeNull();
 });
 
-test("a build yields the vectors of its rows", () => {
+test("a build returns the vectors of its rows", () => {
   const random = new Random(5);
   const schema = { fields: [], analysis: PLAIN_ANALYSIS };
   const json = Array.from({ length: 40 }, (_, i) => {

@@ -76,7 +76,7 @@ function relevance(
 
 const absent = isAbsent(join(DATA, SET.name), "the relevance of embedded models");
 
-test.skipIf(absent)("cosines alone rank about as well as BM25, also across an aligned training", async () => {
+test.skipIf(absent)("cosines alone rank about as well as BM25, also after an aligned training", async () => {
   const documents: Record<string, unknown>[] = [];
   for await (const document of readDocuments(DATA, SET)) documents.push(document);
   const ids = documents.map(({ id }) => id as string);

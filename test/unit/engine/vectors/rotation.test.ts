@@ -46,14 +46,14 @@ test("the generator is SplitMix64 with seed 0", () => {
   }
 });
 
-test("golden values", () => {
+test("equals the golden values", () => {
   const unit = rotated([1, ...new Array<number>(VECTOR_SIZE - 1).fill(0)]);
   expect([...unit.subarray(0, 12)].map((x) => x * VECTOR_SIZE)).toEqual(GOLDEN_UNIT);
   const ramp = rotated(Array.from({ length: VECTOR_SIZE }, (_, i) => i));
   expect([...ramp.subarray(0, 12)].map((x) => x * VECTOR_SIZE)).toEqual(GOLDEN_RAMP);
 });
 
-test("the same as plain arithmetic", () => {
+test("equals plain arithmetic", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const expected = plainRotation(numbers(seed));
     const got = rotated(numbers(seed));
@@ -61,7 +61,7 @@ test("the same as plain arithmetic", () => {
   }
 });
 
-test("lengths and cosines stay", () => {
+test("preserves lengths and cosines", () => {
   const [a, b] = [numbers(101), numbers(102)];
   const [ra, rb] = [rotated(a), rotated(b)];
   expect(dot(ra, ra)).toBeCloseTo(dot(a, a), 3);

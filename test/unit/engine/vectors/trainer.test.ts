@@ -54,7 +54,7 @@ function sample(count: number, pick: Pick, most: number): number[] {
 }
 
 describe("a model", () => {
-  test("is that of an exact decomposition, but for rotation and rounding", () => {
+  test("is that of an exact decomposition, up to rotation and rounding", () => {
     for (let seed = 1; seed <= 6; seed++) {
       const pick = picker(seed);
       const segment = segmentOf(pick, pick([12, 30, 70]), seed % 2 === 0 ? madeTopics(5, 30) : undefined);
@@ -78,7 +78,7 @@ describe("a model", () => {
     }
   });
 
-  test("gives documents the cosines of an exact decomposition", () => {
+  test("gives documents the same cosines as an exact decomposition", () => {
     const pick = picker(12);
     const segment = segmentOf(pick, 60);
     const plain = readSegment(segment);
@@ -105,7 +105,7 @@ describe("a model", () => {
     }
   });
 
-  test("has the terms of most documents, of equal ones the first", () => {
+  test("has the terms that most documents contain, and the first of equally frequent ones", () => {
     const segment = segmentOf(picker(2), 80);
     const rows = rowFeatures(readSegment(segment), TEXT_SLOTS);
     for (const termsMax of [0, 1, 7, 20, 33]) {
@@ -118,7 +118,7 @@ describe("a model", () => {
     }
   });
 
-  test("is the same for the same segment, and tells what it was trained on", () => {
+  test("is the same for the same segment, and records what it was trained on", () => {
     const segment = segmentOf(picker(5), 100);
     const bytes = train(segment);
     expect(Buffer.from(train(segment, { slots: [...TEXT_SLOTS].reverse() })).equals(bytes)).toBe(true);
@@ -131,7 +131,7 @@ describe("a model", () => {
     });
   });
 
-  test("of more documents than directions keeps like with like", () => {
+  test("with more documents than directions keeps similar documents together", () => {
     const pick = picker(31);
     const topics = madeTopics(6, 120);
     const segment = segmentOf(pick, 700, topics);
@@ -207,7 +207,7 @@ describe("a training", () => {
     }
   });
 
-  test("on slots that no document has gives a model without terms", () => {
+  test("on slots without values gives a model without terms", () => {
     const segment = segmentOf(picker(1), 10);
     expect(decodeModel(train(segment, { slots: [] })).terms).toEqual([]);
     expect(decodeModel(train(segment, { slots: [{ slot: 99, weight: 1, stemmed: true }] })).terms).toEqual(
@@ -269,14 +269,14 @@ describe("alignment", () => {
     return cosines.reduce((sum, x) => sum + x, 0) / cosines.length;
   };
 
-  test("brings terms near to where they were", () => {
+  test("moves terms close to their former positions", () => {
     expect(turned.aligned).toBe(true);
     expect(Math.abs(meanCosine(fresh, old))).toBeLessThan(0.3);
     expect(meanCosine(turned, old)).toBeGreaterThan(0.6);
     expect(meanCosine(decodeModel(train(first, { previous: before })), old)).toBeGreaterThan(0.999);
   });
 
-  test("leaves lengths and cosines as they are", () => {
+  test("preserves lengths and cosines", () => {
     expect(turned.terms.map(({ term }) => term)).toEqual(fresh.terms.map(({ term }) => term));
     const [a, b] = [products(fresh), products(turned)];
     const longest = Math.max(...a.map((vector) => dot(vector, vector)));
@@ -285,7 +285,7 @@ describe("alignment", () => {
         expect(Math.abs(dot(a[i]!, a[j]!) - dot(b[i]!, b[j]!))).toBeLessThan(0.01 * longest);
   });
 
-  test("is left out, and said to be, when few terms are shared", () => {
+  test("is skipped, and reported as such, if few terms are shared", () => {
     const few = train(segmentOf(picker(1), 50));
     const model = decodeModel(train(second, { previous: few }));
     expect(model).toEqual(fresh);

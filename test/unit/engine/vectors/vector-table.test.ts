@@ -11,7 +11,7 @@ const module = await loadEngine();
 const workbench = module.workbench();
 const SLOTS = 3000;
 
-test("cosines are those of the records that came last", () => {
+test("cosines use the most recent records", () => {
   const random = new Random(1);
   const table = workbench.vectorTable();
   const records: Uint8Array[] = [];
