@@ -53,7 +53,7 @@ export class Clients {
     return this.byFrontEnd.length;
   }
 
-  /** Returns the connections to `frontEnds` front-ends, rotating through all front-ends from round to round. */
+  /** Returns the connections to `frontEnds` front-ends; each round takes the next ones in rotation. */
   at(frontEnds: number, round: number): Connection[] {
     const all = this.byFrontEnd.length;
     return Array.from(

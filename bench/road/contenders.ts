@@ -1,5 +1,6 @@
 // Starts servers with the same documents, one for each build and number of threads, with and without cached
-// answers. Lists the contenders whose trials alternate; each puts load on all or some of a server's front-ends.
+// answers. Lists the contenders whose trials alternate; each puts load on all or some of a server's
+// front-ends.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

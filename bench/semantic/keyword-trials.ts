@@ -1,6 +1,6 @@
 // Sends keyword queries to servers with copies of one index, so that all have the same segments. The first
-// server has vectors, the other two have none. The servers run short alternating trials. The difference between the two
-// servers without vectors shows the measurement noise.
+// server has vectors, the other two have none. The servers run short alternating trials. The difference
+// between the two servers without vectors shows the measurement noise.
 
 import { FEW_RESULTS } from "../../server/search/matching/plan.js";
 import { drive, type PreparedQuery } from "../load/drive.js";
