@@ -86,7 +86,7 @@ const MODULES = [
   "server/access/tenants/month-counts",
   "server/access/tenants/throttle",
   "server/fleet/threads/query-load",
-  "server/fleet/threads/shared-amount",
+  "server/http/shared-amount",
   "shards/read-scheduler",
   "shards/fault",
   "shards/storage/store",

@@ -17,7 +17,6 @@ import type { Runs } from "../documents/sources/runs.js";
 import type { Sources } from "../documents/sources/sources.js";
 import type { Fleet } from "../fleet/fleet.js";
 import type { Reads } from "../fleet/reads/reads.js";
-import type { SharedAmount } from "../fleet/threads/shared-amount.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
@@ -34,6 +33,7 @@ import type { Understanding } from "../search/attempt.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
 import type { GivenVectors } from "../search/semantic/given-vectors.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
+import type { SharedAmount } from "./shared-amount.js";
 import type { BodyMemory } from "./transport/body-memory.js";
 import type { UnsentBytes } from "./transport/unsent.js";
 

@@ -4,9 +4,9 @@
 import { MonthCounts, type MonthTables } from "../access/tenants/month-counts.js";
 import { Throttle } from "../access/tenants/throttle.js";
 import { QueryLoad } from "../fleet/threads/query-load.js";
-import { SharedAmount } from "../fleet/threads/shared-amount.js";
 import type { Limits } from "../ground/limits.js";
 import type { Services } from "./services.js";
+import { SharedAmount } from "./shared-amount.js";
 import { BodyMemory } from "./transport/body-memory.js";
 import { UnsentBytes } from "./transport/unsent.js";
 

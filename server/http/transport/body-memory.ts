@@ -1,6 +1,6 @@
 // Memory for request bodies: the total over all bodies, and the block that collects one large body.
 // Independent of sockets.
-import type { SharedAmount } from "../../fleet/threads/shared-amount.js";
+import type { SharedAmount } from "../shared-amount.js";
 
 /**
  * The total bytes of all bodies in memory, over all threads. It is limited so that many large requests cannot

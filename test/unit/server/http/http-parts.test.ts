@@ -1,12 +1,12 @@
 // The HTTP parts that need no socket: JSON bodies, the body queue, the router, the OpenAPI document.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SharedAmount } from "../../../../server/fleet/threads/shared-amount.js";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { parseJson } from "../../../../server/http/json.js";
 import { OPENAPI } from "../../../../server/http/openapi/document.js";
 import { Router } from "../../../../server/http/router.js";
 import { ROUTES } from "../../../../server/http/routes/table.js";
+import { SharedAmount } from "../../../../server/http/shared-amount.js";
 import { BodyMemory } from "../../../../server/http/transport/body-memory.js";
 import { BodyQueue, declaredLength } from "../../../../server/http/transport/body-queue.js";
 

@@ -1,11 +1,11 @@
 // Amounts shared by several threads: sums, limits over all threads, and a thread's end.
 import { describe, expect, test } from "vitest";
-import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
-import { SharedAmount } from "../../../../../server/fleet/threads/shared-amount.js";
-import { BodyMemory } from "../../../../../server/http/transport/body-memory.js";
-import { UnsentBytes } from "../../../../../server/http/transport/unsent.js";
-import { effort } from "../../../../effort.js";
-import { endlessThread, inThreads } from "../../access/tenants/together.js";
+import { QueryLoad } from "../../../../server/fleet/threads/query-load.js";
+import { SharedAmount } from "../../../../server/http/shared-amount.js";
+import { BodyMemory } from "../../../../server/http/transport/body-memory.js";
+import { UnsentBytes } from "../../../../server/http/transport/unsent.js";
+import { effort } from "../../../effort.js";
+import { endlessThread, inThreads } from "../access/tenants/together.js";
 
 const GIB = 2 ** 30;
 
@@ -42,7 +42,7 @@ describe("an amount", () => {
     const given = { memory: SharedAmount.memory(4), most: 3 };
     const kept = await inThreads<number>(
       4,
-      "server/fleet/threads/shared-amount.js",
+      "server/http/shared-amount.js",
       given,
       `const amount = new built.SharedAmount(given.memory, thread);
        for (let i = 0; i < 20000; i++) {
