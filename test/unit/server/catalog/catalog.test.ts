@@ -45,14 +45,14 @@ describe("apply", () => {
   const run = (...commands: Command[]) =>
     commands.reduce((state, command) => apply(state, command).state, EMPTY_STATE);
 
-  test("is a function of its input and leaves the old state alone", () => {
+  test("is a function of its input and leaves the old state unchanged", () => {
     const command: Command = { type: "index.put", record: record(3, "a") };
     expect(apply(EMPTY_STATE, command)).toEqual(apply(EMPTY_STATE, command));
     expect(EMPTY_STATE.indexes.size).toBe(0);
     expect(EMPTY_STATE.version).toBe(0);
   });
 
-  test("never hands a number out twice, also after a deletion", () => {
+  test("never assigns a number twice, even after a deletion", () => {
     const state = run({ type: "index.put", record: record(7, "a") }, { type: "index.delete", uid: 7 });
     expect([state.nextIndexUid, state.nextIndexId]).toEqual([8, 8]);
   });
@@ -68,14 +68,14 @@ describe("apply", () => {
     expect(state.keyByHash.get("hash-1")?.key.id).toBe(1);
   });
 
-  test("keeps a deleted index on the list until its data is dropped", () => {
+  test("keeps a deleted index in the drop list until its data is dropped", () => {
     const deleted = run({ type: "index.put", record: record(1, "a") }, { type: "index.delete", uid: 1 });
     expect([...deleted.toDrop]).toEqual([1]);
     expect(deleted.indexByName.size).toBe(0);
     expect(apply(deleted, { type: "index.dropped", uid: 1 }).state.toDrop.size).toBe(0);
   });
 
-  test("has an index that is spread no longer at home, whose documents there are still to be dropped", () => {
+  test("after spreading, no longer has an index at home, and lists its home data to be dropped", () => {
     const atHome = { ...record(1, "a"), isHome: true as const };
     const before = run({ type: "index.put", record: atHome });
     const { state: spread, changes } = apply(before, { type: "index.spread", uid: 1, home: 77 });
@@ -100,14 +100,14 @@ describe("apply", () => {
   });
 });
 
-describe("on disk", () => {
+describe("a catalog on disk", () => {
   let directory = "";
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "skein-catalog-"));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  test("every kind of record is there after a restart", async () => {
+  test("has every kind of record after a restart", async () => {
     const catalog = await Catalog.open(directory);
     const commands: Command[] = [
       { type: "shards.fix", shards: 3 },
@@ -129,7 +129,7 @@ describe("on disk", () => {
     await reopened.close();
   });
 
-  test("changes run one after the other, each on the state of the one before", async () => {
+  test("applies changes in sequence, each to the state after the previous one", async () => {
     const catalog = await Catalog.open(directory);
     const put = () => catalog.change((state) => ({ type: "key.put", key: key(state.nextKeyId) }));
     await Promise.all(Array.from({ length: 20 }, put));
@@ -137,7 +137,7 @@ describe("on disk", () => {
     await catalog.close();
   });
 
-  test("a refused change changes nothing and does not stop later ones", async () => {
+  test("ignores a refused change and applies later ones", async () => {
     const catalog = await Catalog.open(directory);
     const refused = catalog.change(() => {
       throw new Error("no");
@@ -148,13 +148,13 @@ describe("on disk", () => {
     await catalog.close();
   });
 
-  test("a second one on the same directory does not open", async () => {
+  test("cannot be opened a second time", async () => {
     const catalog = await Catalog.open(directory);
     await expect(Catalog.open(directory)).rejects.toThrow(StoreLockedError);
     await catalog.close();
   });
 
-  test("a damaged record is named", async () => {
+  test("names a damaged record", async () => {
     const catalog = await Catalog.open(directory);
     await catalog.change(() => tenant(1, "default"));
     await catalog.close();

@@ -77,10 +77,10 @@ function run(state: CatalogState, ...commands: Command[]): CatalogState {
   return commands.reduce((before, command) => apply(before, command).state, state);
 }
 
-describe("lists of an index", () => {
+describe("an index's lists", () => {
   const state = run(EMPTY_STATE, ...SETUP);
 
-  test("hold its records by id", () => {
+  test("contain its records by id", () => {
     expect(rulesOf(state, 1).map(({ id }) => id)).toEqual([1, 3]);
     expect(rulesOf(run(state, putRule(1, 1)), 1).map(({ id }) => id)).toEqual([1, 3]);
     expect(synonymsOf(state, 2)).toEqual([group(2, 2)]);
@@ -88,7 +88,7 @@ describe("lists of an index", () => {
     expect([state.nextRuleId, state.nextSynonymId]).toEqual([4, 3]);
   });
 
-  test("are the same array until one of their records changes", () => {
+  test("stay the same array until one of their records changes", () => {
     const other = run(state, putRule(4, 2), putGroup(3, 2), index(1, "a"), {
       type: "index.swap",
       uid: 1,
@@ -104,7 +104,7 @@ describe("lists of an index", () => {
     expect(synonymsOf(without, 1)).toBe(synonymsOf(state, 1));
   });
 
-  test("go with their index", () => {
+  test("are deleted with their index", () => {
     const { state: after, changes } = apply(state, { type: "index.delete", uid: 1 });
     expect([rulesOf(after, 1), synonymsOf(after, 1)]).toEqual([[], []]);
     expect(rulesOf(after, 2)).toBe(rulesOf(state, 2));
@@ -126,7 +126,7 @@ describe("swap", () => {
     expect({ ...back, version: 0 }).toEqual({ ...state, version: 0 });
   });
 
-  test("with drop leaves the first name to the target and deletes what had it", () => {
+  test("with drop gives the first name to the target and deletes its previous index", () => {
     const after = run(state, { type: "index.swap", uid: 1, target: 2, drop: true });
     expect([named(after, "a"), named(after, "b")]).toEqual([2, undefined]);
     expect([...after.toDrop]).toEqual([1]);
@@ -139,7 +139,7 @@ describe("copy", () => {
   const state = run(EMPTY_STATE, ...SETUP);
   const [a, b] = [state.indexes.get(1)!, state.indexes.get(2)!];
 
-  test("replaces each part under new ids and leaves the source alone", () => {
+  test("replaces each part under new ids and leaves the source unchanged", () => {
     const command = copyCommand(state, a, b, new Set(["ranking_rules"]), "2031-01-01T00:00:00.000Z");
     const after = run(state, command);
     expect(rulesOf(after, 2).map(({ id, name, created_at }) => [id, name, created_at.slice(0, 4)])).toEqual([
@@ -151,7 +151,7 @@ describe("copy", () => {
     expect([after.nextRuleId, after.nextSynonymId]).toEqual([6, 3]);
   });
 
-  test("settings that change the analysis make a new schema version", () => {
+  test("creates a new schema version if the settings change the analysis", () => {
     const source = { ...a, settings: { ...DEFAULT_SETTINGS, symbols_to_index: ["+"] } };
     const copied = copyCommand(state, source, b, new Set(["settings"]), NOW).record;
     expect([copied.schemaVersion, copied.name, copied.settings]).toEqual([
@@ -162,7 +162,7 @@ describe("copy", () => {
     expect(copyCommand(state, a, b, new Set(["settings"]), NOW).record.schemaVersion).toBe(b.schemaVersion);
   });
 
-  test("names every field that the target lacks", () => {
+  test("names every field missing from the target", () => {
     const settings = { ...DEFAULT_SETTINGS, searchable_attributes: ["title", "brand"], sku_fields: ["sku"] };
     const target = { ...b, fields: b.fields.filter(({ name }) => name !== "brand") };
     expect(() => copyCommand(state, { ...a, settings }, target, new Set(["settings"]), NOW)).toThrow(
@@ -171,14 +171,14 @@ describe("copy", () => {
   });
 });
 
-describe("on disk", () => {
+describe("curation on disk", () => {
   let directory = "";
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "skein-catalog-"));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  test("a restart finds the same, in the order of the ids", async () => {
+  test("is the same after a restart, in the order of the ids", async () => {
     const catalog = await Catalog.open(directory);
     for (const command of SETUP) await catalog.change(() => command);
     await catalog.change(() => putRule(10, 1));
@@ -197,7 +197,7 @@ describe("on disk", () => {
     await reopened.close();
   });
 
-  test("a catalog from before rules and synonyms starts their numbers at 1", async () => {
+  test("starts numbering at 1 in a catalog older than rules and synonyms", async () => {
     const { nextRuleId: _rule, nextSynonymId: _synonym, ...old } = { ...EMPTY_STATE, shards: 2 };
     const meta = Object.fromEntries(Object.entries(old).filter(([, value]) => !(value instanceof Object)));
     const store = await LevelStore.open(join(directory, "catalog"));
@@ -212,7 +212,7 @@ describe("on disk", () => {
   });
 });
 
-describe("uses", () => {
+describe("running uses", () => {
   test("are waited for until the last one has ended", async () => {
     const uses = new Uses();
     const [first, second] = [uses.begin(1), uses.begin(1)];
@@ -235,7 +235,7 @@ describe("uses", () => {
     await uses.ended(1, 5);
   });
 
-  test("are not waited for when the signal says so, before or meanwhile", async () => {
+  test("are not waited for after an abort, whether before or during the wait", async () => {
     const uses = new Uses();
     uses.begin(1);
     const stop = new AbortController();

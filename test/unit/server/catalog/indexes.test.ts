@@ -136,7 +136,7 @@ describe("a new index", () => {
   });
 });
 
-describe("a change of the schema", () => {
+describe("a schema change", () => {
   const change = (schema: object, hasRecords = true, record = make(BASE)): IndexRecord =>
     readChangedIndex(record, { schema }, hasRecords, DEFAULT_LIMITS);
 
@@ -155,28 +155,28 @@ describe("a change of the schema", () => {
     expect([record.nextSlot, record.schemaVersion, record.fields.length]).toEqual([5, 2, 5]);
   });
 
-  test("drops a field; its slot is not used again", () => {
+  test("drops a field; its slot is not reused", () => {
     const dropped = change({ fields: [{ name: "price", drop: true }] });
     expect(field(dropped, "price")).toBeUndefined();
     const again = change({ fields: [{ name: "price", type: "float" }] }, true, dropped);
     expect(field(again, "price").slot).toBe(4);
   });
 
-  test("a new type or flag gets a new slot, other properties stay as they were", () => {
+  test("gives a new type or flag a new slot, and keeps other properties", () => {
     const record = change({ fields: [{ name: "brand", facet: false }] });
     expect(field(record, "brand")).toMatchObject({ type: "string", facet: false, sort: true, slot: 4 });
     const retyped = change({ fields: [{ name: "brand", type: "string[]" }] });
     expect(field(retyped, "brand")).toMatchObject({ type: "string[]", facet: false, sort: false, slot: 4 });
   });
 
-  test("unknown properties and the sorting field leave segments as they are", () => {
+  test("leaves segments current for unknown properties and the sorting field", () => {
     const record = change({ fields: [{ name: "brand", "x-note": 1 }], default_sorting_field: "price" });
     expect([record.schemaVersion, record.nextSlot, record.defaultSortingField]).toEqual([1, 4, "price"]);
     expect(field(record, "brand")).toMatchObject({ "x-note": 1, slot: 1, facet: true });
     expect(change({ default_sorting_field: null }, true, record).defaultSortingField).toBeNull();
   });
 
-  test("a required field is only possible while the index is empty", () => {
+  test("may add a required field only while the index is empty", () => {
     const schema = { fields: [{ name: "color", type: "string", optional: false }] };
     expect(() => change(schema, true)).toThrow(/optional must be true/);
     expect(field(change(schema, false), "color").optional).toBe(false);
@@ -201,7 +201,7 @@ describe("a change of the schema", () => {
     expect(() => change(schema)).toThrow(message);
   });
 
-  test("what settings or the default sorting name cannot be dropped", () => {
+  test("cannot drop a field named by the settings or the default sorting", () => {
     const sorted = change({ default_sorting_field: "price" });
     expect(() => change({ fields: [{ name: "price", drop: true }] }, true, sorted)).toThrow(
       /default_sorting_field names "price"/,
@@ -213,11 +213,11 @@ describe("a change of the schema", () => {
   });
 });
 
-describe("a change of the settings", () => {
+describe("a settings change", () => {
   const change = (body: unknown, record = make(BASE)): IndexRecord =>
     readChangedSettings(record, body, DEFAULT_LIMITS, SERVERS);
 
-  test("replaces what is given, restores defaults for null, keeps the rest", () => {
+  test("replaces given settings, restores defaults for null, and keeps the others", () => {
     const first = change({ num_typos: 1, stop_words: ["the"], highlight: { start_tag: "<b>" } }).settings;
     expect(first).toMatchObject({ num_typos: 1, stop_words: ["the"], prefix: true });
     expect(first.highlight).toMatchObject({ start_tag: "<b>", end_tag: "</mark>" });
@@ -230,7 +230,7 @@ describe("a change of the settings", () => {
     expect(third.settings.highlight).toMatchObject({ start_tag: "<mark>", end_tag: "</b>" });
   });
 
-  test("of the analyser make segments stale, others do not", () => {
+  test("makes segments stale only if it affects the analyser", () => {
     expect(change({ symbols_to_index: ["+", "+"] })).toMatchObject({
       schemaVersion: 2,
       settings: { symbols_to_index: ["+"] },

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { ApiClient, refusal } from "../../../../server/cli/api.js";
 import { findKey } from "../../../../server/cli/connection.js";
 
-test("the key: flag, then environment, then the key file of the data directory", () => {
+test("the key comes from the flag, then the environment, then the data directory's key file", () => {
   const folder = mkdtempSync(join(tmpdir(), "skein-key-"));
   try {
     writeFileSync(join(folder, "admin.key"), "from-file\n");
@@ -24,7 +24,7 @@ test("the key: flag, then environment, then the key file of the data directory",
   }
 });
 
-test("a refusal carries the server's sentence and code; an answer of something else says so", () => {
+test("a refusal carries the server's sentence and code; an answer from another program is reported as such", () => {
   const reply = (body: string) => ({ status: 400, retryAfter: 0, body: Buffer.from(body) });
   expect(refusal(reply('{"error":"q is missing","code":"SK-SE-400"}')).message).toBe(
     "q is missing (SK-SE-400)",
@@ -39,7 +39,7 @@ test.each(["", "127.0.0.1:8800", "ftp://x", "nonsense"])(
   },
 );
 
-test("nobody listening is said with what to do", async () => {
+test("if nothing is listening, the message says what to do", async () => {
   const client = new ApiClient("http://127.0.0.1:1", null);
   await expect(client.json("GET", "/v1/indexes")).rejects.toThrow(
     /no server answers at http:\/\/127.0.0.1:1; start one/,
@@ -59,7 +59,7 @@ async function errorFrom(server: Server, protocol: string): Promise<unknown> {
   }
 }
 
-test("https to a server that speaks http, and the other way round, is said in plain words", async () => {
+test("https to an http server, and the reverse, is reported in plain words", async () => {
   const plain = http.createServer((_, response) => response.end("{}"));
   expect(await errorFrom(plain, "https")).toMatch(
     /^the server at 127\.0\.0\.1:\d+ speaks HTTP, not HTTPS; use http:\/\/127\.0\.0\.1:\d+$/,
@@ -70,7 +70,7 @@ test("https to a server that speaks http, and the other way round, is said in pl
   );
 });
 
-test("a server that closes every connection is not taken for one that speaks https", async () => {
+test("a server that closes every connection is not mistaken for an https server", async () => {
   const closing = net.createServer((socket) => socket.destroy());
   expect(await errorFrom(closing, "http")).toBe("the connection to URL failed: socket hang up");
 });

@@ -14,7 +14,7 @@ test("the catalogue is deterministic, with unique ids and part numbers", () => {
   for (const product of products) expect(product.sku).toMatch(/^[A-Z]{2}-\d{3}\/\d$/);
 });
 
-test("every field of a product is declared with the type it has", () => {
+test("every field of a product is declared with its type", () => {
   const types = new Map(DEMO_SCHEMA.fields.map((field) => [field.name, field.type]));
   for (const product of demoCatalogue()) {
     for (const [name, value] of Object.entries(product)) {
@@ -28,7 +28,7 @@ test("every field of a product is declared with the type it has", () => {
   }
 });
 
-test("sample commands quote what a shell would read otherwise", () => {
+test("sample commands are quoted for the shell", () => {
   const commands = sampleSearches(demoCatalogue()).map(({ query }) => sampleCommand("products", query));
   expect(commands[0]).toBe("skein search products watreproof jakcet");
   expect(commands).toContain(
@@ -37,7 +37,7 @@ test("sample commands quote what a shell would read otherwise", () => {
   expect(commands).toContain(`skein search products '"merino wool" -boots'`);
 });
 
-test("a client that has the feed is not sent it again", async () => {
+test("a client that already has the feed is not sent it again", async () => {
   const { server, url } = await serveFeed(demoCatalogue());
   try {
     const first = await fetch(url);

@@ -7,7 +7,7 @@ import { clock, progressLine, UploadProgress } from "../../../../server/cli/uplo
 afterEach(() => void vi.restoreAllMocks());
 
 describe("tables", () => {
-  test("fit the width, cut the widest column first and mark what was cut", () => {
+  test("fit the width, cutting the widest column first and marking what was cut", () => {
     const lines = renderTable(
       [{ title: "id" }, { title: "text" }, { title: "n", align: "right" }],
       [
@@ -29,7 +29,7 @@ describe("tables", () => {
     expect(truncate("日本語のテキスト", 7)).toBe("日本語…");
   });
 
-  test("no control character of a document reaches the terminal", () => {
+  test("never pass a document's control characters to the terminal", () => {
     expect(oneLine("a\x1b[31m\tb\r\n\u202ec")).toBe("a [31m b c");
   });
 });
@@ -91,7 +91,7 @@ describe("hits", () => {
     ]);
   });
 
-  test("say how the words match when it is not the same for all, and show no score without words", () => {
+  test("say how words match if that differs between hits, and show no score without words", () => {
     const matches = [
       [EXACT_MATCH + 2 * POINT, 2 ** 52 + POINT, "keyword"],
       [0, 0, "pinned"],
@@ -138,7 +138,7 @@ describe("hits", () => {
     ]);
   });
 
-  test("nothing found is one line", () => {
+  test("are replaced by one line if nothing is found", () => {
     expect(resultLines({ ...answer, hits: [], found: 0, total_pages: 0, data: {} }, 80)).toEqual([
       "0 found, 3 ms",
     ]);
@@ -148,7 +148,7 @@ describe("hits", () => {
 describe("progress", () => {
   const counts = { succeeded: 1000, rejected: 5, bytes: 0 };
 
-  test("shows share, speed, time left and rejects; no share without a size", () => {
+  test("shows share, speed, remaining time and rejects; no share if the size is unknown", () => {
     expect(progressLine(counts, 2, 25, 100)).toBe(
       "[######------------------] 25 %  1,005 documents  503/s  0:06 left  5 rejected",
     );
@@ -156,7 +156,7 @@ describe("progress", () => {
     expect([7, 750, 3723].map(clock)).toEqual(["0:07", "12:30", "1:02:03"]);
   });
 
-  test("is one rewritten line on a terminal and nothing is left of it", () => {
+  test("is one rewritten line on a terminal and disappears at the end", () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
     const written: string[] = [];
     const progress = new UploadProgress(

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NumberPairs } from "../../../../server/coach/number-pairs.js";
 
-test("any pairs, some of them again", () => {
+test("any pairs are counted, including repeated ones", () => {
   const first = fc.oneof(fc.nat(5), fc.nat(2 ** 27 - 2));
   const second = fc.oneof(fc.nat(5), fc.nat(2 ** 26 - 1));
   fc.assert(
@@ -18,13 +18,13 @@ test("any pairs, some of them again", () => {
   );
 });
 
-test("many pairs in rows and columns", () => {
+test("many pairs are counted in rows and columns", () => {
   const some = new NumberPairs();
   for (let a = 0; a < 300; a++) for (let b = 0; b < 300; b++) if (!some.add(a, b)) expect([a, b]).toBe("new");
   for (let a = 0; a < 300; a++) expect(some.add(a, 299 - a)).toBe(false);
 });
 
-test("pairs that are too large are refused", () => {
+test("oversized numbers are refused", () => {
   expect(() => new NumberPairs().add(2 ** 27 - 1, 0)).toThrow(RangeError);
   expect(() => new NumberPairs().add(0, 2 ** 26)).toThrow(RangeError);
 });

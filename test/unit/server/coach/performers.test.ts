@@ -25,11 +25,11 @@ async function performersOf(texts: readonly TextDigest[]): Promise<unknown[]> {
 
 const USUAL = Array.from({ length: 30 }, (_, i) => text(i, 130 + i * 4, 0.3));
 
-test("texts that are clicked much more often than those that are searched about as often", async () => {
+test("finds texts clicked much more often than texts with a similar number of searches", async () => {
   expect(await performersOf([...USUAL, text(90, 200, 0.9), text(91, 200, 0.35)])).toEqual(["text 90"]);
 });
 
-test("where few texts are searched about as often, several that work very well are not each other's measure", async () => {
+test("with few similar texts, several top performers are not compared with each other", async () => {
   const few = Array.from({ length: 12 }, (_, i) => text(40 + i, 42 + i, i < 7 ? 0.9 : 0.3));
   const wanted = few.slice(0, 7).map((one) => one.text);
   expect(await performersOf([...USUAL, ...few])).toEqual(wanted);

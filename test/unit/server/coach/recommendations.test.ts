@@ -60,7 +60,7 @@ class Story {
   }
 }
 
-test("what is found again is renewed under its id, in another spelling too", () => {
+test("advice found again is updated under its id, even if spelt differently", () => {
   const story = new Story();
   const [first] = story.save([gap("blue sneaker")], NOW);
   const [again, other] = story.save([gap("blue sneakers", 50), gap("hat")], later(3));
@@ -71,7 +71,7 @@ test("what is found again is renewed under its id, in another spelling too", () 
 });
 
 test.each(["applied", "dismissed"] as const)(
-  "what was %s rests for 30 days, whatever it is called",
+  "advice that was %s stays away for 30 days, however it is spelt",
   (status) => {
     const story = new Story();
     const [{ id }] = story.save([gap("blue sneaker")], NOW) as [Recommendation];
@@ -86,11 +86,11 @@ test.each(["applied", "dismissed"] as const)(
   },
 );
 
-test("the same advice twice in an analysis is one", () => {
+test("duplicate advice in one analysis counts once", () => {
   expect(new Story().save([synonym("slax"), synonym("slaxs")], NOW)).toHaveLength(1);
 });
 
-test("what nobody finds for 30 days goes; what is decided is kept", () => {
+test("advice not found for 30 days is deleted; decided advice is kept", () => {
   const story = new Story();
   const [old, kept] = story.save([gap("alpha"), gap("omega")], NOW) as [Recommendation, Recommendation];
   story.decide(kept.id, "applied", NOW);
@@ -102,7 +102,7 @@ test("what nobody finds for 30 days goes; what is decided is kept", () => {
   expect(old.id).not.toBe(kept.id);
 });
 
-test("at most 1,000 of an index are kept, the oldest decided ones go first", () => {
+test("an index keeps at most 1,000 pieces of advice; the oldest decided ones are deleted first", () => {
   const story = new Story();
   const names = Array.from({ length: 700 }, (_, i) => `q${i.toString(36).padStart(9, "xyz")}${i * 7919}`);
   for (const [round, now] of [NOW, later(40)].entries()) {

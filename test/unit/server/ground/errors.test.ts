@@ -5,8 +5,8 @@ import { ERRORS, errorBody, FEED_ERRORS, SkeinError } from "../../../../server/g
 
 const DOCUMENT = readFileSync(new URL("../../../../docs/ERRORS.md", import.meta.url), "utf8");
 
-describe("the catalogue", () => {
-  test("is the table of docs/ERRORS.md, in the same order", () => {
+describe("the error catalogue", () => {
+  test("equals the table in docs/ERRORS.md, in the same order", () => {
     const rows = [...DOCUMENT.matchAll(/^\| `(SK-[A-Z]+-\d+)` \| (\d+) \| (.+) \|$/gm)].map(
       ([, code, status, meaning]) => ({ code, status: Number(status), meaning }),
     );
@@ -14,7 +14,7 @@ describe("the catalogue", () => {
     expect(rows).toEqual(entries);
   });
 
-  test("of runs is the second table of docs/ERRORS.md", () => {
+  test("has the errors of runs in the second table of docs/ERRORS.md", () => {
     const rows = [...DOCUMENT.matchAll(/^\| `(SK-DS-\d+)` \| ([^|]+) \|$/gm)].map(([, code, meaning]) => [
       code,
       meaning,
@@ -22,12 +22,12 @@ describe("the catalogue", () => {
     expect(rows).toEqual(Object.entries(FEED_ERRORS));
   });
 
-  test("has the status in every code", () => {
+  test("includes the status in every code", () => {
     for (const [code, { status }] of Object.entries(ERRORS)) expect(code).toMatch(new RegExp(`-${status}$`));
   });
 });
 
-test("the body has error, code and details only when there are some", () => {
+test("leaves details out of the body if there are none", () => {
   expect(errorBody(new SkeinError("SK-SE-400", "q is missing"))).toEqual({
     error: "q is missing",
     code: "SK-SE-400",

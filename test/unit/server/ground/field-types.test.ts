@@ -5,7 +5,7 @@ import { FIELD_TYPE_NAMES, FIELD_TYPES, typesThat } from "../../../../server/gro
 
 const DOCUMENT = readFileSync(new URL("../../../../docs/api.md", import.meta.url), "utf8");
 
-test("the table is that of docs/api.md, in the same order", () => {
+test("the table equals the one in docs/api.md, in the same order", () => {
   const rows = [
     ...DOCUMENT.matchAll(/^\| `([a-z0-9[\]]+)` \| (an? .+|true or false) \| (\w+) \| (yes|no) \|$/gm),
   ];
@@ -17,12 +17,12 @@ test("the table is that of docs/api.md, in the same order", () => {
   expect(documented).toEqual(table);
 });
 
-test("every type has a number of its own in the engine", () => {
+test("every type has its own number in the engine", () => {
   const codes = FIELD_TYPE_NAMES.map((name) => FIELD_TYPES[name].code);
   expect(new Set(codes).size).toBe(codes.length);
 });
 
-test("types are listed as a sentence lists them", () => {
+test("types are listed as in a sentence", () => {
   expect(typesThat(({ ranks }) => ranks)).toBe("int32, int64 or float");
   expect(typesThat(({ kind }) => kind === "bool")).toBe("bool");
 });

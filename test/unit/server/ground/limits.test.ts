@@ -12,7 +12,7 @@ function numberOf(shown: string): number {
   return Number(digits.replaceAll(",", "")) * (unit === undefined ? 1 : (UNITS[unit] ?? Number.NaN));
 }
 
-test("the tables of docs/limits.md have every limit with its value, in the order of server/ground/limits.ts", () => {
+test("the tables in docs/limits.md have every limit with its value, in the order of server/ground/limits.ts", () => {
   const text = readFileSync(new URL("../../../../docs/limits.md", import.meta.url), "utf8");
   const rows = [...text.matchAll(/^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$/gm)];
   expect(rows.map(([, name, shown]) => [name, numberOf(shown!)])).toEqual(

@@ -8,7 +8,7 @@ import { createLogger } from "../../../../server/ground/log.js";
 
 const FULL = "/dev/full";
 
-test("writes one JSON object a line", () => {
+test("writes one JSON object per line", () => {
   const folder = mkdtempSync(join(tmpdir(), "skein-test-log-"));
   const file = join(folder, "log");
   const descriptor = openSync(file, "w");
@@ -25,7 +25,7 @@ test("writes one JSON object a line", () => {
   ]);
 });
 
-test.skipIf(!existsSync(FULL))("drops and counts what a full disk does not take", async () => {
+test.skipIf(!existsSync(FULL))("drops and counts lines that a full disk does not accept", async () => {
   const descriptor = openSync(FULL, "w");
   let dropped = 0;
   const log = createLogger("info", () => dropped++, descriptor);

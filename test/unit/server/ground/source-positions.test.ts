@@ -19,7 +19,7 @@ function sharedPart(module: string): string {
   return resolve(dirname(module), name);
 }
 
-test("a position in a built file becomes the one in its source", () => {
+test("a position in a built file is mapped to its source", () => {
   const built = sharedPart(builtFile("server/ground/errors.js"));
   const start = "if (error.details !== ";
   const [line, column] = positionOf(start, built);
@@ -31,7 +31,7 @@ test("a position in a built file becomes the one in its source", () => {
   );
 });
 
-test("other positions stay", () => {
+test("other positions stay unchanged", () => {
   const text = `at file:///nowhere/at-all.js:1:2 and ${import.meta.url}:3:4`;
   expect(new SourcePositions().shownIn(text)).toBe(text);
 });

@@ -16,7 +16,7 @@ function amounts(unit?: number): [SharedAmount, SharedAmount, SharedAmount] {
 }
 
 describe("an amount", () => {
-  test("is the sum of all parts, and less by the part of a thread that has ended", () => {
+  test("is the sum of all parts, without the part of a thread that has ended", () => {
     const [a, b, c] = amounts();
     a.add(5);
     b.add(7);
@@ -28,7 +28,7 @@ describe("an amount", () => {
     expect([a.total, c.total]).toEqual([6, 6]);
   });
 
-  test("in a unit is exact in a thread's own part, and rounded up in the others'", () => {
+  test("with a unit is exact in a thread's own part, and rounded up in the others'", () => {
     const [a, b] = amounts(1024);
     a.add(5 * GIB + 1);
     b.add(1);
@@ -38,7 +38,7 @@ describe("an amount", () => {
     expect([a.total, b.total]).toEqual([1024, 1]);
   });
 
-  test("never passes a limit that threads look at after they have added", async () => {
+  test("never exceeds a limit checked after adding", async () => {
     const given = { memory: SharedAmount.memory(4), most: 3 };
     const kept = await inThreads<number>(
       4,
@@ -58,8 +58,8 @@ describe("an amount", () => {
   });
 });
 
-describe("the limits of bytes", () => {
-  test("hold over the threads together", () => {
+describe("the byte limits", () => {
+  test("apply to all threads together", () => {
     const [a, b] = amounts(1024);
     const first = new BodyMemory(10_240, a);
     const second = new BodyMemory(10_240, b);
@@ -83,7 +83,7 @@ describe("the limits of bytes", () => {
   });
 });
 
-test("the shards are told of the queries of all threads that live", () => {
+test("the shards know the number of queries in all living threads", () => {
   const memory = QueryLoad.memory(3);
   const [a, b, c] = [0, 1, 2].map((thread) => new QueryLoad(memory, thread)) as [
     QueryLoad,
@@ -101,7 +101,7 @@ test("the shards are told of the queries of all threads that live", () => {
   expect(Atomics.load(a.shared, 0)).toBe(0);
 });
 
-test("a thread that is ended anywhere leaves no query", async () => {
+test("a thread terminated anywhere leaves no query", async () => {
   const memory = QueryLoad.memory(2);
   const owner = new QueryLoad(memory, 0);
   for (let round = 0; round < effort(20, 300); round++) {

@@ -62,7 +62,7 @@ async function seqs(audit: AuditLog, filter: Partial<AuditFilter> = {}, limit = 
 
 const descending = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i);
 
-test("lines that come at once have numbers in order, and a later process goes on counting", async () => {
+test("concurrent lines are numbered in order, and a later process continues the numbering", async () => {
   const first = start();
   await Promise.all(descending(50, 1).map((n) => first.append(entry(n))));
   await first.close();
@@ -72,7 +72,7 @@ test("lines that come at once have numbers in order, and a later process goes on
   expect(statSync(join(directory, "audit.ndjson")).mode & 0o777).toBe(0o600);
 });
 
-test("pages of any size, over blocks and files, show each entry once", async () => {
+test("pages of any size, across blocks and files, show each entry once", async () => {
   const audit = start({ auditFileBytesMax: 100_000, auditFilesMax: 100 });
   for (let n = 1; n <= 1_500; n++) await audit.append(entry(n));
   expect(readdirSync(directory).length).toBeGreaterThan(2);
@@ -89,7 +89,7 @@ test("pages of any size, over blocks and files, show each entry once", async () 
   }
 });
 
-test("filters choose by tenant, action, key and time", async () => {
+test("filters select by tenant, action, key and time", async () => {
   const audit = start();
   await audit.append(entry(1, { tenant: "acme" }));
   await audit.append(entry(2, { action: "index.delete" }));
@@ -101,7 +101,7 @@ test("filters choose by tenant, action, key and time", async () => {
   expect(await seqs(audit, { beforeMs: 2_000 })).toEqual([1]);
 });
 
-test("a torn line and foreign ones are left out, and the next line begins anew", async () => {
+test("torn and foreign lines are left out, and the next entry starts on a new line", async () => {
   const first = start();
   for (let n = 1; n <= 2; n++) await first.append(entry(n));
   await first.close();
@@ -113,7 +113,7 @@ test("a torn line and foreign ones are left out, and the next line begins anew",
   expect(readFileSync(file, "utf8")).toMatch(/2031-0\n\{"seq":3,/);
 });
 
-test("a file without a line end is no entry, however long it is", async () => {
+test("a file without a newline contains no entry, however long it is", async () => {
   appendFileSync(join(directory, "audit.ndjson"), "x".repeat(300_000));
   const audit = start();
   await audit.append(entry(1));
@@ -131,7 +131,7 @@ describe("rotation", () => {
         (JSON.parse(readFileSync(join(directory, name), "utf8")) as { seq: number }).seq,
       ]);
 
-  test("keeps so many files, the newest", async () => {
+  test("keeps the allowed number of files, the newest ones", async () => {
     const audit = start(LIMITS);
     for (let n = 1; n <= 7; n++) await audit.append(entry(n));
     expect(contents()).toEqual([
@@ -143,7 +143,7 @@ describe("rotation", () => {
     expect(await seqs(audit)).toEqual([7, 6, 5, 4]);
   });
 
-  test("fewer files than before: the others go; one file is enough", async () => {
+  test("deletes surplus files when the number is reduced; one file is enough", async () => {
     const many = start(LIMITS);
     for (let n = 1; n <= 4; n++) await many.append(entry(n));
     await many.close();
@@ -156,7 +156,7 @@ describe("rotation", () => {
     expect(contents()).toEqual([["audit.ndjson", 6]]);
   });
 
-  test.each([1, 2, 3])("cut short after %i files: nothing is lost, nothing out of order", async (steps) => {
+  test.each([1, 2, 3])("cut short after %i files loses nothing and keeps the order", async (steps) => {
     const meter = { lines: 0, dropped: 0 };
     const audit = start({ ...LIMITS, auditFilesMax: 5 }, meter);
     for (let n = 1; n <= 4; n++) await audit.append(entry(n));
@@ -173,7 +173,7 @@ describe("rotation", () => {
   });
 });
 
-test("a line that cannot be written is counted and leaves a gap; the next one is written", async () => {
+test("a line that cannot be written is counted and skips its number; the next one is written", async () => {
   const meter = { lines: 0, dropped: 0 };
   const audit = start({}, meter);
   await audit.append(entry(1));

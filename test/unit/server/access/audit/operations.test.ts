@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { entryOf, OPERATIONS } from "../../../../../server/access/audit/operations.js";
 import { ROUTES } from "../../../../../server/http/routes/table.js";
 
-test("somebody has decided for every operation that may change something whether it is audited", () => {
+test("every operation that may change something is explicitly audited or exempt", () => {
   const changing = ROUTES.filter(({ method }) => method !== "GET").map(({ operation }) => operation);
   expect(Object.keys(OPERATIONS).sort()).toEqual(changing.sort());
 });
 
-test("each action has one operation, and each target is in the path or in the answer", () => {
+test("each action has one operation, and each target is in the path or in the reply", () => {
   const audited = Object.entries(OPERATIONS).flatMap(([operation, one]) =>
     one === null ? [] : [{ operation, ...one }],
   );
@@ -34,7 +34,7 @@ test("each action has one operation, and each target is in the path or in the an
 const asked = { operation: "createKey", params: {}, tenant: "default", tenantId: 1, keyId: 7 };
 const outcome = { requestId: "r-1", address: "127.0.0.1", status: 201, data: undefined };
 
-test("a line has the id of what was made and nothing else of the answer", () => {
+test("a line has the id of what was created and nothing else from the reply", () => {
   const data = { id: 3, name: "web", key: "sk_secret" };
   const entry = entryOf(asked, { ...outcome, data });
   expect(entry).toEqual({
@@ -51,7 +51,7 @@ test("a line has the id of what was made and nothing else of the answer", () => 
   });
 });
 
-test("a refusal and an operation that is not audited have no line, a failure has one", () => {
+test("refusals and unaudited operations have no line, failures have one", () => {
   expect(entryOf(asked, { ...outcome, status: 403 })).toBeNull();
   expect(entryOf({ ...asked, operation: "query" }, { ...outcome, status: 200 })).toBeNull();
   expect(entryOf({ ...asked, operation: "getKey" }, { ...outcome, status: 200 })).toBeNull();

@@ -25,7 +25,7 @@ function read(certificate: string | null, key: string | null) {
   return readCertificate(files);
 }
 
-test("a pair is read, also with further certificates", () => {
+test("a pair is read, also with additional certificates", () => {
   const { certificate, key } = FIRST_PAIR;
   expect(read(certificate, key)).toMatchObject({ certificate, key, validTo: expect.stringMatching(/GMT$/) });
   expect(read(certificate + SECOND_PAIR.certificate, key).key).toBe(key);

@@ -92,7 +92,7 @@ describe("trust_proxy", () => {
   });
 });
 
-test("one client is an IPv4 address or the /64 of an IPv6 one", () => {
+test("one client is one IPv4 address or one IPv6 /64", () => {
   expect(
     ["1.2.3.4", "2001:db8:1:2:3:4:5:6", "2001:db8::1", "::1", "1::", "1:2::3:4:5:6", "1:2:3:4::", "x"].map(
       clientNetwork,

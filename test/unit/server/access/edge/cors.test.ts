@@ -6,11 +6,11 @@ const SHOP = "https://shop.example";
 const of = (origin: string, method: string, allowed: readonly string[] | null): Record<string, string> =>
   Object.fromEntries(corsHeaders(origin, method, allowed));
 
-test("none without a configuration", () => {
+test("no origin is allowed without a configuration", () => {
   expect(of(SHOP, "OPTIONS", null)).toEqual({});
 });
 
-test("a named origin is allowed, and every reply varies by the origin", () => {
+test("a configured origin is allowed, and every reply varies by origin", () => {
   const varying = { vary: "origin" };
   const allowed = {
     ...varying,
@@ -30,7 +30,7 @@ test("a named origin is allowed, and every reply varies by the origin", () => {
   });
 });
 
-test("with * any origin is allowed, and nothing varies", () => {
+test("with * any origin is allowed, and no reply varies", () => {
   expect(of(SHOP, "POST", ["*"])).toEqual({
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "x-request-id, retry-after",

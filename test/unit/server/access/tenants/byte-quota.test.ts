@@ -63,15 +63,15 @@ function longWrite(bytes: number): { answer: Promise<string | null>; end: () => 
   return { answer: write(bytes, () => ended), end };
 }
 
-describe("what counts", () => {
-  test("is never asked for of a tenant without a limit", async () => {
+describe("a tenant's usage", () => {
+  test("is never measured for a tenant without a limit", async () => {
     expect(await write(1_000, answered, 2)).toBeNull();
     limits = { diskBytes: null, memoryBytes: null };
     expect(await write(1_000)).toBeNull();
     expect(measured).toBe(0);
   });
 
-  test("is the sum over the indexes, of disk and of memory", async () => {
+  test("is the sum over its indexes, for disk and for memory", async () => {
     taken = [
       { diskBytes: 40, memoryBytes: 7 },
       { diskBytes: 50, memoryBytes: 8 },
@@ -85,7 +85,7 @@ describe("what counts", () => {
     expect(await write(1)).toBeNull();
   });
 
-  test("has what was accepted since, so that quick writes are measured once", async () => {
+  test("includes writes accepted since the measurement, so that rapid writes need only one", async () => {
     for (let i = 0; i < 10; i++) expect(await write(10)).toBeNull();
     expect(measured).toBe(1);
     taken = [{ diskBytes: 100, memoryBytes: 0 }];
@@ -93,7 +93,7 @@ describe("what counts", () => {
     expect(measured).toBe(2);
   });
 
-  test("has writes that a measurement may have missed, and no writes twice", async () => {
+  test("includes writes that a measurement may have missed, and counts no write twice", async () => {
     const long = longWrite(60);
     await Promise.resolve();
     expect(await write(50)).toContain("about 60 are used");
@@ -104,7 +104,7 @@ describe("what counts", () => {
     expect(await write(50)).toBeNull();
   });
 
-  test("does not have what was refused or failed before it was written", async () => {
+  test("excludes writes that were refused or failed before anything was written", async () => {
     expect(await write(101)).not.toBeNull();
     await expect(write(100, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await write(100)).toBeNull();
@@ -112,7 +112,7 @@ describe("what counts", () => {
 });
 
 describe("a measurement", () => {
-  test("is made anew behind a write once it is old", async () => {
+  test("is repeated in the background of a write once it is old", async () => {
     expect(await write(1)).toBeNull();
     nowMs += 1_900;
     expect(await write(1)).toBeNull();
@@ -125,7 +125,7 @@ describe("a measurement", () => {
     release!();
   });
 
-  test("after deletions lets writes in again, and is not made for each refusal", async () => {
+  test("accepts writes again after deletions, and is not repeated for each refusal", async () => {
     taken = [{ diskBytes: 200, memoryBytes: 0 }];
     for (let i = 0; i < 5; i++) expect(await write(1)).not.toBeNull();
     expect(measured).toBe(1);
@@ -135,7 +135,7 @@ describe("a measurement", () => {
     expect(measured).toBe(2);
   });
 
-  test("keeps the order of the writes that wait for it", async () => {
+  test("keeps the order of the writes waiting for it", async () => {
     hold();
     const order: number[] = [];
     let end = (): void => undefined;
@@ -157,7 +157,7 @@ describe("a measurement", () => {
     expect(order).toEqual([0, 1, 3]);
   });
 
-  test("that fails leaves what was known", async () => {
+  test("that fails keeps the previous result", async () => {
     let fails = true;
     const failing = new ByteQuotas({
       limitsOf: () => limits,
@@ -179,7 +179,7 @@ describe("a measurement", () => {
   });
 });
 
-test("a limit that is taken away lets no write pass those that wait", async () => {
+test("after a limit is removed, no write overtakes the waiting ones", async () => {
   hold();
   const order: string[] = [];
   const first = write(90, async () => void order.push("first"));
@@ -190,7 +190,7 @@ test("a limit that is taken away lets no write pass those that wait", async () =
   expect(order).toEqual(["first", "second"]);
 });
 
-test("a raised limit counts from the next write on", async () => {
+test("a changed limit applies from the next write on", async () => {
   taken = [{ diskBytes: 150, memoryBytes: 0 }];
   expect(await write(1)).not.toBeNull();
   limits = { diskBytes: 200, memoryBytes: null };

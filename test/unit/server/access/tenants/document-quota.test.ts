@@ -11,7 +11,7 @@ function heldBack(): { ended: Promise<void>; end: () => void } {
   return { ended, end };
 }
 
-test("writes that fit together run together, and none of another tenant waits", () => {
+test("writes that fit together run together, and other tenants' writes never wait", () => {
   const quotas = new DocumentQuotas(
     () => 3,
     () => 10,
@@ -27,7 +27,7 @@ test("writes that fit together run together, and none of another tenant waits", 
   expect(quota.enter(4)).not.toBeNull();
 });
 
-test("a write alone waits for those before it, keeps those after it back, and sees what was added", async () => {
+test("an exclusive write waits for earlier writes, delays later ones, and sees what earlier ones added", async () => {
   let documents = 0;
   const quota = new DocumentQuotas(
     () => documents,
@@ -54,7 +54,7 @@ test("a write alone waits for those before it, keeps those after it back, and se
   expect(quota.enter(5)).not.toBeNull();
 });
 
-test("a write alone that fails lets the next one go on", async () => {
+test("a failing exclusive write lets the next one proceed", async () => {
   const quota = new DocumentQuotas(
     () => 12,
     () => 10,

@@ -42,12 +42,12 @@ describe("index patterns", () => {
     ["a*", "*", false],
   ])("%s covers %s", (wide, narrow, covers) => expect(patternMatches(wide, narrow)).toBe(covers));
 
-  test("take no exponential time", () => {
+  test("need no exponential time", () => {
     expect(patternMatches(`${"*a".repeat(50)}b`, "a".repeat(120))).toBe(false);
   });
 });
 
-test("admin includes every scope, others only themselves", () => {
+test("admin includes every scope, other scopes only themselves", () => {
   expect(allows(["admin"], "documents")).toBe(true);
   expect(allows(["search"], "search")).toBe(true);
   expect(allows(["search", "keys"], "documents")).toBe(false);
@@ -71,18 +71,18 @@ describe("a key body", () => {
     });
   });
 
-  test("normalises the time of its end", () => {
+  test("normalises its expiry time", () => {
     const draft = read({ name: "web", scopes: ["search"], expires_at: "2031-01-01T00:00:00+02:00" });
     expect(draft.expiresAt).toBe("2030-12-31T22:00:00.000Z");
   });
 
-  test("may end on a leap day", () => {
+  test("may expire on a leap day", () => {
     const read1 = (expires_at: string) => read({ name: "web", scopes: ["search"], expires_at }).expiresAt;
     expect(read1("2032-02-29")).toBe("2032-02-29T00:00:00.000Z");
     expect(read1("2032-02-29T00:30:00+01:00")).toBe("2032-02-28T23:30:00.000Z");
   });
 
-  test("of a PATCH keeps what is not given and clears what is null", () => {
+  test("of a PATCH keeps omitted members and clears null ones", () => {
     const current = {
       ...read({ name: "web", scopes: ["search"], rate_limit: 5, indexes: ["a*"] }),
     } as KeyRecord;
@@ -120,7 +120,7 @@ describe("a key body", () => {
     [{ name: "a", scopes: ["search"], scope: "x" }, /^scope is unknown/],
   ])("%j is refused", (body, message) => expect(() => read(body)).toThrow(message));
 
-  test("cannot give what the grantor lacks", () => {
+  test("cannot grant what the grantor lacks", () => {
     const grantor = { ...all, scopes: ["keys", "search"], indexes: ["shop_*"] } as const;
     const body = { name: "a", scopes: ["search"], indexes: ["shop_de*"] };
     expect(read(body, grantor).indexes).toEqual(["shop_de*"]);
@@ -133,7 +133,7 @@ describe("a key body", () => {
   });
 });
 
-describe("a key of a key that expires and is limited", () => {
+describe("a key made by an expiring, limited key", () => {
   const maker = {
     scopes: ["keys", "search"],
     indexes: ["*"],
@@ -144,7 +144,7 @@ describe("a key of a key that expires and is limited", () => {
   const read = (body: object, current: KeyDraft | null = null) =>
     readKey(body, current, maker, DEFAULT_LIMITS, NOW);
 
-  test("may have the same bounds or narrower ones", () => {
+  test("may have the same or narrower bounds", () => {
     expect(read(bounded)).toMatchObject({ expiresAt: maker.expiresAt, rateLimit: 10 });
     expect(read({ ...bounded, expires_at: "2030-07-01", rate_limit: 1 }).rateLimit).toBe(1);
   });
@@ -154,13 +154,13 @@ describe("a key of a key that expires and is limited", () => {
     [{ expires_at: "2031-01-01T00:00:01Z" }, /^your key expires at/],
     [{ rate_limit: null }, /^your key is limited to 10 requests per second; a key that it makes or changes/],
     [{ rate_limit: 11 }, /^your key is limited to 10/],
-  ])("is not made or changed with %j", (change, message) => {
+  ])("cannot be created or changed with %j", (change, message) => {
     const refusal = expect.objectContaining({ code: "SK-SYS-403", message: expect.stringMatching(message) });
     expect(() => read({ ...bounded, ...change })).toThrow(refusal);
     expect(() => read(change, read(bounded))).toThrow(refusal);
   });
 
-  test("is not left with wider bounds by another change", () => {
+  test("cannot keep wider bounds through another change", () => {
     expect(() => read({ name: "b" }, { ...read(bounded), expiresAt: null })).toThrow(/^your key expires/);
   });
 });
@@ -231,7 +231,7 @@ describe("the doorkeeper", () => {
     expect(() => identify(`Bearer ${value}`, "", Date.parse("2030-07-01T00:00:00Z"))).toThrow(/expired/);
   });
 
-  test("refuses a key that was good until it was deleted, and lets it in again", () => {
+  test("checks a known key again: refused once deleted or expired, accepted while it exists", () => {
     const { state: without } = apply(state, { type: "key.delete", id: stored.id });
     const header = `Bearer ${value}`;
     for (let round = 0; round < 2; round++) {
@@ -241,7 +241,7 @@ describe("the doorkeeper", () => {
     }
   });
 
-  test("tells keys apart, however many it has let in", () => {
+  test("distinguishes keys, however many it has accepted", () => {
     const keys = Array.from({ length: 1_100 }, (_, i) => {
       const own = newKeyValue();
       const key = { ...stored, id: 100 + i, hash: hashKey(own), prefix: own.slice(0, 10) };
@@ -261,14 +261,14 @@ describe("the doorkeeper", () => {
     expect(() => checkRights(principal, "search", "stock")).toThrow(/does not cover this index/);
   });
 
-  test("a view of a key has neither value nor hash", () => {
+  test("a key's view shows neither value nor hash", () => {
     const shown = JSON.stringify(keyView(stored));
     expect(shown).not.toContain(value);
     expect(shown).not.toContain(stored.hash);
   });
 });
 
-test("the admin key is made once, kept for the owner only, and not written when configured", () => {
+test("the admin key is created once, readable by the owner only, and not written when configured", () => {
   const directory = mkdtempSync(join(tmpdir(), "skein-key-"));
   const made = findAdminKey(directory, null);
   expect(made.createdIn).toBe(join(directory, "admin.key"));
@@ -280,7 +280,7 @@ test("the admin key is made once, kept for the owner only, and not written when 
   rmSync(directory, { recursive: true });
 });
 
-test("a month ends on the 1st, 00:00 UTC", () => {
+test("a month ends on the 1st at 00:00 UTC", () => {
   expect(secondsToNextMonth(new Date("2030-12-31T23:59:59.500Z"))).toBe(1);
   expect(secondsToNextMonth(new Date("2030-02-01T00:00:00Z"))).toBe(28 * 86_400);
 });

@@ -29,7 +29,7 @@ function countsOf(threads: number): [MonthCounts, ...MonthCounts[]] {
 const usedOf = (counts: MonthCounts, tenant: number, now = JUNE): number => counts.used(tenant, now).searches;
 
 describe("a month's plan", () => {
-  test("counts what was answered, and refuses with what is under way", () => {
+  test("counts answered requests, and includes running ones when it refuses", () => {
     const [a, b] = countsOf(2) as [MonthCounts, MonthCounts];
     const first = a.begin("searches", 7, planOf(2), JUNE);
     const second = b.begin("searches", 7, planOf(2), JUNE);
@@ -46,7 +46,7 @@ describe("a month's plan", () => {
     expect(b.used(7, JUNE)).toEqual({ tenant: 7, month: "2030-06", searches: 2, coach: 0 });
   });
 
-  test("begins anew with the month, and what began before does not count in it", () => {
+  test("starts from zero each month, without requests that began before", () => {
     const [a, b] = countsOf(2) as [MonthCounts, MonthCounts];
     const late = a.begin("searches", 1, planOf(1), JUNE);
     const july = b.begin("searches", 1, planOf(1), JULY);
@@ -62,7 +62,7 @@ describe("a month's plan", () => {
     expect(usedOf(b, 2, august)).toBe(1);
   });
 
-  test("counts of a tenant far away lie in a row of their own", () => {
+  test("stores the counts of a tenant with a distant id in a separate row", () => {
     const [a, b] = countsOf(2) as [MonthCounts, MonthCounts];
     a.end("searches", a.begin("searches", 1_000_000, planOf(1), JUNE), true);
     expect([usedOf(b, 1_000_000), usedOf(b, 999_999), usedOf(b, 4_000_000)]).toEqual([1, 0, 0]);
@@ -71,7 +71,7 @@ describe("a month's plan", () => {
     expect(a.takeChanged()).toEqual([]);
   });
 
-  test("goes as the naive one, with threads that die", () => {
+  test("behaves like the naive twin, with dying threads", () => {
     const step = fc.record({
       act: fc.constantFrom("begin", "begin", "answered", "failed", "die"),
       thread: fc.integer({ min: 0, max: 2 }),
@@ -109,7 +109,7 @@ describe("a month's plan", () => {
 });
 
 describe("several threads", () => {
-  test("admit what the plan allows, together", async () => {
+  test("together admit exactly what the plan allows", async () => {
     const tables = MonthCounts.tables(5);
     const given = { tables, plan: planOf(50), now: JUNE };
     const admitted = await inThreads<number>(
@@ -135,7 +135,7 @@ describe("several threads", () => {
     expect([all, usedOf(owner, 3)]).toEqual([50, 50]);
   });
 
-  test("count all, in rows that grow under them, and leave nothing of what had not ended", async () => {
+  test("count everything, in rows that grow concurrently, and drop unfinished requests when they end", async () => {
     const tables = MonthCounts.tables(5);
     const given = { tables, plan: planOf(null), now: JUNE, rounds: effort(2_000, 20_000) };
     const counted = await inThreads<number>(
@@ -165,7 +165,7 @@ describe("several threads", () => {
   });
 });
 
-test("a thread that is ended anywhere leaves exactly what it has counted", async () => {
+test("a thread terminated anywhere leaves exactly what it has counted", async () => {
   const tables = MonthCounts.tables(2);
   const owner = new MonthCounts(tables, 0);
   const done = new Int32Array(new SharedArrayBuffer(4));
@@ -195,7 +195,7 @@ test("a thread that is ended anywhere leaves exactly what it has counted", async
   }
 });
 
-test("counts are kept in the catalog and gone on from", async () => {
+test("counts are kept in the catalog and continued from there", async () => {
   const directory = mkdtempSync(join(tmpdir(), "skein-usage-"));
   const catalog = await Catalog.open(directory);
   const jobs = new Jobs(createLogger("silent"));

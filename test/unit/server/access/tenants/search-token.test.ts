@@ -17,7 +17,7 @@ const MEMBERS = { filter_by: 'brand:="Ä/é" && shop:[1,2]', indexes: ["a*"], us
 
 const tokenOf = (members: object): string => makeToken(KEY, shownPrefix(KEY), { ...members });
 
-test("every change of a character is noticed", () => {
+test("every changed character is noticed", () => {
   const token = tokenOf(MEMBERS);
   const changed = fc.tuple(fc.nat(token.length - 1), fc.string({ minLength: 0, maxLength: 2 }));
   fc.assert(
@@ -34,7 +34,7 @@ test("every change of a character is noticed", () => {
   expect(isSignedBy(sentToken(token)!, hashKey(newKeyValue()))).toBe(false);
 });
 
-describe("the programs of docs/api.md", () => {
+describe("the programs in docs/api.md", () => {
   const docs = readFileSync("docs/api.md", "utf8");
   const section = docs.slice(docs.indexOf("### Search tokens"));
   const programOf = (language: string): string =>

@@ -33,7 +33,7 @@ class NaiveThrottle {
 }
 
 describe("the throttle", () => {
-  test("lets a second's worth through at once, then the rate", () => {
+  test("admits a second's worth at once, then the rate", () => {
     const throttle = throttleOf(10);
     const taken = (now: number): number => throttle.take("a", 3, now);
     expect([taken(0), taken(0), taken(0)]).toEqual([0, 0, 0]);
@@ -42,7 +42,7 @@ describe("the throttle", () => {
     expect(taken(400)).toBe(0);
   });
 
-  test("lets exactly a second's worth through at once at every rate", () => {
+  test("admits exactly a second's worth at once at every rate", () => {
     for (const rate of [1, 3, 7, 999, 70_001, 333_333, 1_000_000]) {
       const throttle = throttleOf(1);
       let taken = 0;
@@ -51,7 +51,7 @@ describe("the throttle", () => {
     }
   });
 
-  test("answers as the naive one, whichever of several objects over one table is asked", () => {
+  test("behaves like the naive twin, whichever of several objects over one table is used", () => {
     const step = fc.record({
       name: fc.integer({ min: 0, max: 3 }),
       thread: fc.integer({ min: 0, max: 2 }),
@@ -81,7 +81,7 @@ describe("the throttle", () => {
     );
   });
 
-  test("gives the fullest bucket away when there is no place left", () => {
+  test("reassigns the fullest bucket when the table is full", () => {
     const throttle = throttleOf(8);
     const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     for (const [i, name] of names.entries()) throttle.take(name, 1, i);
@@ -91,7 +91,7 @@ describe("the throttle", () => {
     for (const name of names.slice(1)) expect(throttle.wait(name, 1, 10)).toBe(1);
   });
 
-  test("loses nothing of names whose buckets are not full, however many full ones there were", () => {
+  test("never loses a bucket that is not full, however many full ones there were", () => {
     const throttle = throttleOf(8);
     throttle.take("busy", 1, 0);
     for (let i = 0; i < 10_000; i++) {
@@ -104,7 +104,7 @@ describe("the throttle", () => {
 });
 
 describe("several threads", () => {
-  test("let the allowed number of one name in, together", async () => {
+  test("together admit one name's allowed number", async () => {
     const given = { table: Throttle.table(100), rate: 1_000, now: 5_000 };
     const taken = await inThreads<number>(
       4,
@@ -119,7 +119,7 @@ describe("several threads", () => {
     expect(new Throttle(given.table, 9).take("one", 1_000, 5_000)).toBe(1);
   });
 
-  test("give a new name one bucket, also when all meet it at the same moment", async () => {
+  test("give a new name a single bucket, even if all see it at the same moment", async () => {
     const given = { table: Throttle.table(1_000_000), rate: 3, now: 5_000, names: effort(20_000, 100_000) };
     const taken = await inThreads<Uint8Array>(
       4,

@@ -20,14 +20,14 @@ const change = (body: unknown, record = makeRecord()): IndexRecord =>
 const withKey = (): IndexRecord => change({ embedder: { ...ENDPOINT, api_key: "sk-key" } });
 
 describe("the embedder", () => {
-  test("has documented defaults", () => {
+  test("has the documented defaults", () => {
     expect(makeRecord().settings).toMatchObject({
       embedder: { source: "auto", url: null, model: null, api_key: null, fields: null, dimensions: 512 },
       semantic: { auto_max_full_matches: 10, min_similarity: 0.25, candidates: 200 },
     });
   });
 
-  test("is changed member by member", () => {
+  test("can be changed member by member", () => {
     const first = change({ embedder: { ...ENDPOINT, fields: ["title", "notes"] } });
     expect(first.settings.embedder).toMatchObject({ ...ENDPOINT, fields: ["title", "notes"] });
     const second = change({ embedder: { model: "large", fields: null } }, first);
@@ -36,7 +36,7 @@ describe("the embedder", () => {
     expect(change({ embedder: null }, second).settings).toEqual(makeRecord().settings);
   });
 
-  test("loses what belongs to an endpoint when the source becomes another", () => {
+  test("loses the endpoint's members when the source changes", () => {
     const fields = ["title"];
     const record = change({ embedder: { ...ENDPOINT, api_key: "sk-key", fields } });
     for (const source of ["documents", "pushed", "none", "auto", null]) {
@@ -84,13 +84,13 @@ describe("the embedder", () => {
     expect(() => change({ embedder })).toThrow(expect.objectContaining({ code: "SK-IX-400" }));
   });
 
-  test("of an endpoint may take fields that are not indexed", () => {
+  test("may use unindexed fields with an endpoint", () => {
     expect(change({ embedder: { ...ENDPOINT, fields: ["notes"] } }).settings.embedder.fields).toEqual([
       "notes",
     ]);
   });
 
-  test("may have an address that the operator allows", () => {
+  test("may use an address that the operator allows", () => {
     const servers = { ...SERVERS, addresses: { allowPrivate: false, allowHosts: ["127.0.0.1"] } };
     const embedder = { ...ENDPOINT, url: "http://127.0.0.1:11434/v1" };
     const record = readChangedSettings(makeRecord(), { embedder }, DEFAULT_LIMITS, servers);
@@ -99,7 +99,7 @@ describe("the embedder", () => {
     expect(change({ num_typos: 1 }, record).settings.embedder.url).toBe(embedder.url);
   });
 
-  test("holds on to the fields that it names", () => {
+  test("protects the fields that it names from being dropped", () => {
     const record = change({ embedder: { fields: ["title"] } });
     const schema = { fields: [{ name: "title", drop: true }] };
     expect(() => readChangedIndex(record, { schema }, false, DEFAULT_LIMITS)).toThrow(
@@ -107,7 +107,7 @@ describe("the embedder", () => {
     );
   });
 
-  test("is read in the body of a new index, too", () => {
+  test("is also read from the body of a new index", () => {
     const schema = { fields: [{ name: "title", type: "string" }] };
     const made = (embedder: object) =>
       readNewIndex({ name: "n", schema, settings: { embedder } }, DEFAULT_LIMITS, SERVERS);
@@ -120,26 +120,26 @@ describe("the embedder", () => {
   });
 });
 
-describe("the key of an endpoint", () => {
-  test("is sealed, and the settings do not have it", () => {
+describe("an endpoint's key", () => {
+  test("is sealed, and absent from the settings", () => {
     const record = withKey();
     expect(record.settings.embedder.api_key).toBeNull();
     expect(record.sealedKeys).toEqual({ embedder: SEALED });
     expect(JSON.stringify(record)).not.toContain("sk-key");
   });
 
-  test("stays when it is left out or null, as in settings that come back as they were shown", () => {
+  test("is kept if omitted or null, as in settings sent back as they were shown", () => {
     for (const body of [{ num_typos: 1 }, { embedder: { model: "large" } }, withKey().settings])
       expect(change(body, withKey()).sealedKeys).toEqual({ embedder: SEALED });
   });
 
-  test("is replaced, and removed by an empty text", () => {
+  test("can be replaced, and removed with an empty text", () => {
     const embedder = (api_key: string) => change({ embedder: { api_key } }, withKey()).sealedKeys;
     expect(String(embedder("sk-new")?.embedder)).toBe("wen-ks for https://models.example");
     expect(embedder("")).toBeUndefined();
   });
 
-  test("is sent to no server but the one that it was given for", () => {
+  test("is sent only to the server it was given for", () => {
     const moved = (members: object) => change({ embedder: members }, withKey()).sealedKeys?.embedder;
     expect(moved({ url: "https://models.example/v2" })).toEqual(SEALED);
     for (const url of [
@@ -157,7 +157,7 @@ describe("the key of an endpoint", () => {
     expect(change({ embedder: ENDPOINT }, left).sealedKeys).toBeUndefined();
   });
 
-  test("goes with a copy of the settings, and with the settings that a copy replaces", () => {
+  test("is copied with the settings, and replaced along with them", () => {
     const other = { ...makeRecord(), uid: 2, id: 2, name: "other" };
     const copied = (from: IndexRecord, to: IndexRecord) =>
       copyCommand(EMPTY_STATE, from, to, new Set(["settings"]), "2031-01-01T00:00:00.000Z").record;
@@ -175,8 +175,8 @@ describe("the key of an endpoint", () => {
   });
 });
 
-describe("the weight of semantic search", () => {
-  test("may be changed", () => {
+describe("the semantic search settings", () => {
+  test("can be changed", () => {
     const semantic = { auto_max_full_matches: 0, min_similarity: 1, candidates: 1_000 };
     expect(change({ semantic }).settings.semantic).toEqual(semantic);
     expect(change({ semantic: { candidates: 50 } }).settings.semantic).toEqual({

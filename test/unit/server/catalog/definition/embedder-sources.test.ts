@@ -14,12 +14,12 @@ function policyOf(source: EmbedderSource, documents = 1_000, more: Partial<typeo
   return vectorPolicy({ settings: { embedder: { ...embedder, source, ...more } } }, documents);
 }
 
-test("auto learns from a few hundred documents on, and not from very many", () => {
+test("auto chooses a model from a few hundred documents on, but not for very many", () => {
   const sources = [199, 200, 200_000, 200_001].map((documents) => policyOf("auto", documents).source);
   expect(sources).toEqual(["none", "documents", "documents", "none"]);
 });
 
-test("vectors from outside have an origin that follows everything that changes them", () => {
+test("outside vectors have an origin that changes with everything that affects them", () => {
   const asked = { url: "https://models.example/v1", model: "small" };
   const origins = [
     policyOf("pushed"),
@@ -32,7 +32,7 @@ test("vectors from outside have an origin that follows everything that changes t
   expect(Math.min(...origins)).toBeGreaterThanOrEqual(0x80000000);
 });
 
-test("sentences name sources in the order of the table", () => {
+test("sentences list sources in the order of the table", () => {
   expect(SOURCE_NAMES).toEqual(["auto", "documents", "endpoint", "pushed", "none"]);
   expect(sourcesThat(({ vectors }) => vectors === "outside")).toBe("endpoint or pushed");
 });

@@ -7,7 +7,7 @@ const hasWord = (text: string): boolean => /\w/.test(text);
 const read = (body: unknown, current: Parameters<typeof readSynonyms>[1] = null) =>
   readSynonyms(body, current, DEFAULT_LIMITS, hasWord);
 
-test("entries lose the white space around them and repetitions", () => {
+test("entries are trimmed and deduplicated", () => {
   expect(read({ synonyms: [" tv ", "set", "tv"] })).toEqual({
     type: "multi_way",
     synonyms: ["tv", "set"],
@@ -25,7 +25,7 @@ test("a one_way group has a root, which is one of its entries", () => {
   ]);
 });
 
-test("a change does not ask again about entries that were there before", () => {
+test("a change does not check existing entries again", () => {
   const current = { type: "multi_way", synonyms: ["!", "tv"], root: null, enabled: true } as const;
   expect(read({ enabled: false }, current)).toEqual({ ...current, enabled: false });
   expect(() => read({ synonyms: ["?", "tv"] }, current)).toThrow('synonyms[0] must have a word in it; "?"');

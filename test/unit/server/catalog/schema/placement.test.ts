@@ -30,7 +30,7 @@ function stateOf(shards: number, uid: number): IndexState {
   });
 }
 
-test("indexes have their homes in all shards, as evenly as can be", () => {
+test("indexes have their homes spread evenly over all shards", () => {
   const locations = new Locations(5);
   const homes = Array.from({ length: 100 }, (_, uid) => locations.home(uid).places[0]!);
   for (const shard of locations.all) expect(homes.filter((home) => home === shard).length).toBe(20);
@@ -38,7 +38,7 @@ test("indexes have their homes in all shards, as evenly as can be", () => {
   expect(locations.of({ uid: 7 })).toEqual({ data: 7, places: [0, 1, 2, 3, 4] });
 });
 
-test("documents at home have another number in the shards than those that are spread", () => {
+test("an index's data has one number at home and another once spread", () => {
   for (const uid of [1, 2, 1_000_000]) {
     const [spread, home] = dataNumbers({ uid });
     expect([spread, home]).toEqual([uid, homeData(uid)]);
@@ -48,13 +48,13 @@ test("documents at home have another number in the shards than those that are sp
   }
 });
 
-test("an index begins in one shard where there are several and the limit leaves room for documents", () => {
+test("an index starts in one shard if there are several and the limit allows more than one document", () => {
   expect(startsAtHome(2, { homeDocumentsMax: 2 })).toBe(true);
   expect(startsAtHome(1, { homeDocumentsMax: 2 })).toBe(false);
   expect(startsAtHome(2, { homeDocumentsMax: 1 })).toBe(false);
 });
 
-test("a read asks where its generation lies, a write where the newest does", () => {
+test("a read goes where its generation is, a write where the newest one is", () => {
   const state = stateOf(3, 5);
   const { home, spread, generations } = state;
   expect([home.places, spread.places]).toEqual([[2], [0, 1, 2]]);
@@ -76,7 +76,7 @@ test("a read asks where its generation lies, a write where the newest does", () 
   expect(new Locations(3).of(state.record)).toEqual(spread);
 });
 
-test("property: a write that was prepared for one shard is divided as if it had been prepared for all", async () => {
+test("property: a write prepared for one shard is divided as if it had been prepared for all", async () => {
   const workbench = (await loadEngine("checked")).workbench();
   const actions = fc.constantFrom(Action.UPSERT, Action.CREATE, Action.UPDATE, Action.DELETE);
   const line = fc.record(

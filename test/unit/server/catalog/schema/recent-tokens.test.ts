@@ -14,7 +14,7 @@ function noting(analysis: string, asked: string[]): TextAnalyser {
 }
 const terms = (from: TextAnalyser, text: string): string[] => from.tokens(text).map(({ term }) => term);
 
-it("knows short texts again, and keeps ways of analysing apart", () => {
+it("remembers short texts, and keeps analysis settings apart", () => {
   const recent = new RecentTokens();
   const [one, other]: [string[], string[]] = [[], []];
   const [plain, special] = [recent.remembering(noting("a", one)), recent.remembering(noting("b", other))];
@@ -27,7 +27,7 @@ it("knows short texts again, and keeps ways of analysing apart", () => {
   expect(other).toEqual(["wi-fi"]);
 });
 
-it("keeps what is used and lets go of the rest", () => {
+it("keeps what is used and evicts the rest", () => {
   const asked: string[] = [];
   const remembering = new RecentTokens().remembering(noting("a", asked));
   remembering.tokens("left");

@@ -57,11 +57,11 @@ describe("inflate", () => {
     expect(await inflated(bytes, header, 1e9, [1, 7, 300])).toBe(TEXT);
   });
 
-  test("nothing at all stays nothing", async () => {
+  test("an empty body stays empty", async () => {
     expect(await inflated(Buffer.alloc(0), "gzip")).toBe("");
   });
 
-  test("data that ends early is told from damaged data", async () => {
+  test("truncated data is distinguished from damaged data", async () => {
     const whole = gzipSync(PLAIN);
     for (let length = 2; length < whole.length; length += 41) {
       expect(await inflated(whole.subarray(0, length), null)).toMatch(/^SK-DS-520 the feed ended early/);
@@ -71,7 +71,7 @@ describe("inflate", () => {
     expect(await inflated(damaged, null)).toMatch(/^SK-DS-422 the feed's compressed data is damaged/);
   });
 
-  test("a small body that becomes large is stopped at the limit", async () => {
+  test("a small body that inflates beyond the limit is refused", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(60_000);
     expect(await inflated(bomb, null, 1_000_000)).toBe("SK-DS-413 the feed is larger than 1000000 bytes");
@@ -82,13 +82,13 @@ describe("inflate", () => {
     expect(await inflated(PLAIN, null, PLAIN.length)).toBe(TEXT);
   });
 
-  test("an encoding that nobody asked for is refused by name", async () => {
+  test("an unsupported encoding is refused by name", async () => {
     expect(await inflated(PLAIN, "br")).toBe(
       'SK-DS-422 the content encoding "br" is not supported; use gzip',
     );
   });
 
-  test("an error of the source arrives as it is", async () => {
+  test("a source's error is passed on unchanged", async () => {
     async function* failing() {
       yield gzipSync(PLAIN).subarray(0, 100);
       throw new FeedError("SK-DS-521", "the connection broke");
@@ -131,7 +131,7 @@ describe("a reader that stops early", () => {
     ["csv", "id\n", "1\n"],
     ["json", "[1", ',{"id":"1"}'],
   ])(
-    "%s: an error of the source arrives as it is, after the items before it",
+    "%s: a source's error is passed on unchanged, after the items before it",
     async (format, start, item) => {
       const chunks = inflate(cut(Buffer.from(start + item.repeat(200_000))), null, 300_000);
       const { code, message } = await refusal(
@@ -149,7 +149,7 @@ describe("a reader that stops early", () => {
     },
   );
 
-  test("a feed that cannot be read ends its source, too", async () => {
+  test("an unreadable feed ends its source, too", async () => {
     let ended = false;
     async function* endless() {
       try {
@@ -184,7 +184,7 @@ describe("encodings", () => {
     }
   });
 
-  test("the option comes before the declaration, that before the content type; ISO-8859-1 is windows-1252", async () => {
+  test("the option wins over the declaration, and that over the content type; ISO-8859-1 is read as windows-1252", async () => {
     expect((await decoded(latin, "ISO-8859-1")).text).toBe(LATIN);
     expect((await decoded(latin, null, 'text/csv; charset="windows-1252"')).text).toBe(LATIN);
     const xml = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe4</a>', "latin1");
@@ -193,13 +193,13 @@ describe("encodings", () => {
     expect((await decoded(xml, "iso-8859-7")).text).toContain("<a>δ</a>");
   });
 
-  test("a declaration of UTF-16 in a text that is not is nothing", async () => {
+  test("a declaration of UTF-16 in a text that is not UTF-16 is ignored", async () => {
     expect((await decoded(Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>ä</a>'))).encoding).toBe(
       "utf-8",
     );
   });
 
-  test("a name that does not exist is refused", async () => {
+  test("an unknown encoding is refused", async () => {
     await expect(decoded(PLAIN, null, "text/csv; charset=klingon")).rejects.toMatchObject({
       code: "SK-DS-422",
       message: 'the feed\'s encoding "klingon" is unknown; set the encoding',
@@ -220,7 +220,7 @@ describe("encodings", () => {
       "</title></item><item><id>3</id></item></rss>",
     ],
   ])(
-    "%s: an item with bytes that are not UTF-8 fails and the others go on",
+    "%s: an item with bytes that are not UTF-8 fails, the others are read",
     async (format, before, after) => {
       const feed = (bytes: number[]) =>
         Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
@@ -238,7 +238,7 @@ describe("encodings", () => {
     },
   );
 
-  test("UTF-16 with half a pair fails in its item, too", async () => {
+  test("half a surrogate pair in UTF-16 fails its item, too", async () => {
     const feed = Buffer.from('[{"id":"1"},{"id":"\ud83d"},{"id":"\ud83d\ude00\ufffd"}]', "utf16le");
     expect(await values("json", feed)).toEqual([
       { id: "1" },

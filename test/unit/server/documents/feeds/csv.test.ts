@@ -15,7 +15,7 @@ async function refused(csv: string, settings: Settings = {}): Promise<string> {
 
 describe("CSV feeds", () => {
   test.each([[","], [";"], ["\t"], ["|"]])(
-    "the delimiter %j is found, or taken as given",
+    "the delimiter %j is detected, or used as given",
     async (delimiter) => {
       const csv = `id,title,price\n1,"a;b\tc|d,e",5\n`.replaceAll(",", delimiter).replace("a;b", "a, b");
       const title = `a, b\tc|d${delimiter}e`;
@@ -24,13 +24,13 @@ describe("CSV feeds", () => {
     },
   );
 
-  test("a given delimiter comes before what the header looks like", async () => {
+  test("a given delimiter wins over the one detected in the header", async () => {
     expect(await values("csv", "id,x;title\n1;a\n", { delimiter: ";" })).toEqual([
       { "id,x": "1", title: "a" },
     ]);
   });
 
-  test("names are trimmed, cells are not; columns without a name are left out; names of JavaScript are names", async () => {
+  test("names are trimmed, cells are not; unnamed columns are dropped; JavaScript names are ordinary names", async () => {
     const [item] = await read("csv", " id , __proto__,constructor,\n 1 ,a,b,c\n");
     expect(Object.entries(item!.value!)).toEqual([
       ["id", " 1 "],
@@ -39,7 +39,7 @@ describe("CSV feeds", () => {
     ]);
   });
 
-  test("quotes, line breaks and blank lines", async () => {
+  test("quotes, line breaks and blank lines are read correctly", async () => {
     const csv = '"id","title"\r\n1,"say ""hi""\r\nthere"\r\n\r\n2,\r\n3,5" nail\r\n';
     expect(await values("csv", csv)).toEqual([
       { id: "1", title: 'say "hi"\r\nthere' },
@@ -48,7 +48,7 @@ describe("CSV feeds", () => {
     ]);
   });
 
-  test("rows with another number of cells fail with their line and the others go on", async () => {
+  test("rows with a wrong number of cells fail with their line, the others are read", async () => {
     expect(await values("csv", 'id,title\n1,"a\nb"\n2\n3,c,d\n4,e\n')).toEqual([
       { id: "1", title: "a\nb" },
       "line 4: 1 cell where the header has 2",
@@ -57,7 +57,7 @@ describe("CSV feeds", () => {
     ]);
   });
 
-  test("comments before the header are skipped, and lines still count from the first", async () => {
+  test("comments before the header are skipped, but their lines count", async () => {
     const meta =
       '# Required | A unique id,# Required | The title\n"# Optional, too"\n#note\n\nid;title\n1;a\n2\n';
     expect(await values("brandx_catalog", meta)).toEqual([
@@ -68,14 +68,14 @@ describe("CSV feeds", () => {
     expect(await values("csv", "#id,title\n1,a\n")).toEqual([{ "#id": "1", title: "a" }]);
   });
 
-  test("a catalog is CSV or XML as it begins", async () => {
+  test("a catalog is read as CSV or XML depending on its beginning", async () => {
     expect(await values("brandx_catalog", "id\ttitle\n1\ta\n")).toEqual([{ id: "1", title: "a" }]);
     expect(await values("brandx_catalog", "\ufeff \n<feed><entry><id>1</id></entry></feed>")).toEqual([
       { id: "1" },
     ]);
   });
 
-  test("a row that is too large fails, one of several times that ends the feed", async () => {
+  test("an oversized row fails; one several times the limit ends the feed", async () => {
     const row = (bytes: number) => `2,"${"x".repeat(bytes)}"\n`;
     expect(await values("csv", `id,title\n1,a\n${row(2_000_000)}3,c\n`)).toEqual([
       { id: "1", title: "a" },
@@ -96,7 +96,7 @@ describe("CSV feeds", () => {
     );
   });
 
-  test("a row of nothing is no item, and lines still count", async () => {
+  test("a row of empty cells is not an item, but its line counts", async () => {
     const items = await read("csv", "id,title\n,\n1,a\n , \n;\n,,,\n2\n");
     expect(items).toEqual([
       { at: 1, value: { id: "1", title: "a" } },
@@ -105,7 +105,7 @@ describe("CSV feeds", () => {
     ]);
   });
 
-  test("rows of very many empty cells do not pile up", async () => {
+  test("rows with very many empty cells do not accumulate", async () => {
     const columns = Array.from({ length: 10_000 }, (_, i) => `c${i}`);
     const csv = `${columns.join(",")}\n${`1${",".repeat(9_999)}\n`.repeat(40)}`;
     const chunks = (async function* () {
@@ -121,7 +121,7 @@ describe("CSV feeds", () => {
     expect(sizes).toEqual([7, 7, 7, 7, 7, 5]);
   });
 
-  test("what is no table", async () => {
+  test("input that is not a table is refused", async () => {
     expect(await refused("")).toBe("SK-DS-520 the feed is empty");
     expect(await refused("\n\n")).toBe("SK-DS-520 the feed is empty");
     expect(await refused("# only a comment\n")).toBe("SK-DS-422 the CSV input has no header line");

@@ -18,7 +18,7 @@ async function refused(json: string, settings: Settings = {}): Promise<string> {
 const itemsOf = (text: string, sizes: number[], path: string | null = null) =>
   jsonItems({ encoding: "utf-8", pieces: cutText(text, sizes) }, null, path, 1000);
 
-describe("where the items are", () => {
+describe("items are found in", () => {
   test.each<[what: string, json: string]>([
     ["an array", ' [{"id":"1"} , {"id":"2"}] '],
     ["an object that holds it", '{"total":2,"items":[{"id":"1"},{"id":"2"}],"next":null}'],
@@ -43,7 +43,7 @@ describe("where the items are", () => {
     ["/groups/1/items", "4"],
     ["/a~1b/c~0d", "5"],
     ["/first", "1"],
-  ])("items_path %s", async (itemsPath, id) => {
+  ])("the array at items_path %s", async (itemsPath, id) => {
     const json = JSON.stringify({
       first: [{ id: "1" }],
       data: { other: [{ id: "0" }], products: [{ id: "2" }] },
@@ -53,14 +53,14 @@ describe("where the items are", () => {
     expect(await values("json", json, { itemsPath })).toEqual([{ id }]);
   });
 
-  test("one line of NDJSON is an item only when the content type says so", async () => {
+  test("a single line only if the content type says NDJSON", async () => {
     expect(
       await values("json", '{"id":"1"}', { contentType: "application/x-ndjson; charset=utf-8" }),
     ).toEqual([{ id: "1" }]);
     expect(await refused('{"id":"1"}')).toBe("SK-DS-422 the feed has no array of items; set items_path");
   });
 
-  test("an empty array is an empty feed", async () => {
+  test("an empty array, as an empty feed", async () => {
     expect(await values("json", "[]")).toEqual([]);
     expect(await values("json", '{"products":[]}')).toEqual([]);
     expect(await values("json", '{"products":[]}', { itemsPath: "/products" })).toEqual([]);
@@ -91,7 +91,7 @@ describe("values", () => {
     expect(Object.is((item as { e: number }).e, 0)).toBe(true);
   });
 
-  test("a number that no double can hold fails in its item", async () => {
+  test("a number too large for a double fails its item", async () => {
     const digits = "9".repeat(400);
     expect(await values("json", `[{"a":1e400},{"a":1},{"b":[-1e400]},{"a":${digits}},{"a":2}]`)).toEqual([
       "item has a number that is too large",
@@ -102,7 +102,7 @@ describe("values", () => {
     ]);
   });
 
-  test("items that are no objects fail; names of JavaScript are names; the last of two members counts", async () => {
+  test("items that are not objects fail; JavaScript names are ordinary names; the last of two members wins", async () => {
     expect(await values("json", '[1,"a",null,true,[{"id":1}],{"id":1,"id":2}]')).toEqual([
       ...Array(5).fill("item is not an object"),
       { id: 2 },
@@ -113,14 +113,14 @@ describe("values", () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  test("strings with escapes, lone surrogates and every kind of character", async () => {
+  test("strings keep escapes, lone surrogates and every kind of character", async () => {
     expect(
       await values("json", String.raw`[{"a":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00","ä😀":"ä😀"}]`),
     ).toEqual([{ a: '"\\/\b\f\n\r\tä😀', "ä😀": "ä😀" }]);
   });
 });
 
-describe("what is broken", () => {
+describe("broken JSON", () => {
   test.each<[json: string, message: string]>([
     ["hello", 'SK-DS-422 the feed is not JSON: it begins with "hello"'],
     ["<rss/>", 'SK-DS-422 the feed is not JSON: it begins with "<rss/>"'],
@@ -140,7 +140,7 @@ describe("what is broken", () => {
     expect(await refused(json)).toBe(message);
   });
 
-  test("of lines only the broken one fails", async () => {
+  test("in a feed of lines, only the broken line fails", async () => {
     const lines = [
       '{"id":1}',
       "{",
@@ -168,13 +168,13 @@ describe("what is broken", () => {
     ]);
   });
 
-  test("a last line that is cut is an early end", async () => {
+  test("a truncated last line counts as an early end", async () => {
     expect(await refused('{"id":1}\n{"id":2}\n{"id"')).toBe("SK-DS-520 the feed ended early, in line 3");
   });
 });
 
 describe("hostile feeds", () => {
-  test("values nested 10,000 deep fail in their item and end the feed elsewhere", async () => {
+  test("values nested 10,000 deep fail their item, and end the feed outside items", async () => {
     const deep = "[".repeat(10_000) + "]".repeat(10_000);
     expect(await values("json", `[{"a":${deep}},{"id":1}]`)).toEqual([
       "item has values nested more than 64 deep",
@@ -186,7 +186,7 @@ describe("hostile feeds", () => {
     );
   });
 
-  test("an item that is too large ends a feed that is an array and fails in its line", async () => {
+  test("an oversized item ends a feed that is an array, but fails only its line in a feed of lines", async () => {
     const item = (bytes: number) => `{"a":"${"x".repeat(bytes)}"}`;
     expect(await refused(`[{},${item(5_000_000)},{}]`)).toBe("SK-DS-413 item 2 is larger than 1048576 bytes");
     expect(await refused(`[{},{"a":[${'"b",'.repeat(1_000_000)}1]},{}]`)).toBe(
@@ -202,7 +202,7 @@ describe("hostile feeds", () => {
     ]);
   });
 
-  test("what stands around the items costs nothing, whatever its length", async () => {
+  test("data around the items costs nothing, whatever its length", async () => {
     const junk = `{"x":[1,"a",{"b":null}]},`.repeat(200_000);
     expect(await values("json", `{"junk":[0,${junk}0],"items":[{"id":1}],"more":[${junk}0]}`)).toEqual([
       { id: 1 },
@@ -217,7 +217,7 @@ describe("chunks", () => {
     '[{"id":1},{"s":"\\u00e4\\n"},[]]',
   ];
 
-  test.each(FEEDS)("%s: the same items wherever it is cut", async (feed) => {
+  test.each(FEEDS)("%s: yields the same items wherever it is cut", async (feed) => {
     const items = valuesOf(await all(itemsOf(feed, [feed.length])));
     expect(items.length).toBeGreaterThan(2);
     for (let first = 1; first < feed.length; first++) {
@@ -226,7 +226,7 @@ describe("chunks", () => {
     for (const size of [1, 2, 3]) expect(valuesOf(await all(itemsOf(feed, [size])))).toEqual(items);
   });
 
-  test.each([FEEDS[0]!, FEEDS[2]!])("%s: an early end is refused wherever it is", async (feed) => {
+  test.each([FEEDS[0]!, FEEDS[2]!])("%s: an early end is refused wherever it occurs", async (feed) => {
     const bytes = Buffer.from(feed);
     const items = valuesOf(await read("json", bytes));
     for (let length = 0; length < bytes.length; length++) {

@@ -65,7 +65,7 @@ describe.skipIf(isAbsent(FEEDS, "feeds/real-feeds.test.ts"))("real feeds", () =>
     });
   });
 
-  test("Atom: a link is its address, an empty element its attributes, a nested one an object", async () => {
+  test("Atom: a link becomes its address, an empty element its attributes, a nested one an object", async () => {
     const [course] = await values("brandx_merchant", bytesOf("rome-base-courses-atombase.xml"));
     expect(course).toMatchObject({
       link: "http://www.example.com/courses/robots.html",
@@ -107,7 +107,7 @@ describe.skipIf(isAbsent(FEEDS, "feeds/real-feeds.test.ts"))("real feeds", () =>
     });
   });
 
-  test("NDJSON: a broken line and a line that is no object fail, the others go on", async () => {
+  test("NDJSON: a broken line and a line that is not an object fail, the others are read", async () => {
     const items = await read("json", bytesOf("pfp-golden-ingestion-json_adapter-products_invalid.jsonl"));
     expect(valuesOf(items)).toEqual([
       expect.objectContaining({ id: "p-1" }),
@@ -117,7 +117,7 @@ describe.skipIf(isAbsent(FEEDS, "feeds/real-feeds.test.ts"))("real feeds", () =>
     ]);
   });
 
-  test("a real feed cut at any place is refused, after items that are the right ones", async () => {
+  test("a real feed cut at any place is refused, after the correct items", async () => {
     const whole = bytesOf("google-merchant-rss_feed.xml");
     const items = valuesOf(await read("brandx_merchant", whole));
     const end = whole.lastIndexOf(">");

@@ -58,8 +58,8 @@ const escaped = (value: string) =>
 const cdata = (value: string) => `<![CDATA[${value.replaceAll("]]>", "]]]]><![CDATA[>")}]]>`;
 const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
 
-describe("feeds that were written", () => {
-  test("XML, escaped or as CDATA", async () => {
+describe("generated feeds", () => {
+  test("round-trip as XML, escaped or as CDATA", async () => {
     await fc.assert(
       fc.asyncProperty(records, fc.boolean(), transport, async (table, asCdata, way) => {
         const items = objects(table).map((item) => {
@@ -75,7 +75,7 @@ describe("feeds that were written", () => {
     );
   });
 
-  test("CSV with each delimiter", async () => {
+  test("round-trip as CSV with each delimiter", async () => {
     await fc.assert(
       fc.asyncProperty(
         records,
@@ -91,7 +91,7 @@ describe("feeds that were written", () => {
     );
   });
 
-  test("JSON as an array, in an object and as lines", async () => {
+  test("round-trip as JSON: an array, in an object and as lines", async () => {
     const item = fc.dictionary(fc.string({ maxLength: 6 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });
     const shape = fc.constantFrom("array", "object", "lines");
     await fc.assert(
@@ -114,7 +114,7 @@ describe("feeds that were written", () => {
     );
   });
 
-  test("any bytes end in items or in a FeedError", async () => {
+  test("of any bytes yield items or a FeedError", async () => {
     const formats = fc.constantFrom<FeedFormat>("brandx_merchant", "brandx_catalog", "json", "csv");
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),

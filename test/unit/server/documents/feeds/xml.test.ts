@@ -43,7 +43,7 @@ describe("items", () => {
     expect(await values("brandx_catalog", xml)).toEqual([{ id: "1" }, { id: "2" }]);
   });
 
-  test("a document whose root is one entry", async () => {
+  test("a document whose root is a single entry has one item", async () => {
     expect(await values("brandx_merchant", "<entry><id>1</id></entry>")).toEqual([{ id: "1" }]);
     expect(await values("brandx_merchant", "<item/>")).toEqual([{}]);
   });
@@ -60,12 +60,12 @@ describe("items", () => {
     expect(await values("brandx_catalog", xml, { itemsPath })).toEqual(ids.map((id) => ({ id })));
   });
 
-  test("an item may hold elements of its own name", async () => {
+  test("an item may contain elements with its own name", async () => {
     const xml = "<list><product><id>1</id><product><id>2</id></product></product></list>";
     expect(await values("brandx_catalog", xml)).toEqual([{ id: "1", product: { id: "2" } }]);
   });
 
-  test("an empty feed is no error, a document that is no feed is", async () => {
+  test("an empty feed is accepted, a document that is not a feed is refused", async () => {
     expect(await values("brandx_merchant", rss(""))).toEqual([]);
     expect(await refused("<Error><Code>AccessDenied</Code></Error>")).toBe(
       "SK-DS-422 the feed has no items: its root is <Error>, and no <item> or <entry> is in it; set items_path",
@@ -80,7 +80,7 @@ describe("items", () => {
 });
 
 describe("values", () => {
-  test("CDATA and text are one text; entities are characters, also those of HTML; unknown ones stay", async () => {
+  test("CDATA and text are joined; entities become characters, HTML's too; unknown entities stay", async () => {
     expect(await one("<t>a&amp;b <![CDATA[<c> &amp; ]]>d</t>")).toEqual({ t: "a&b<c> &amp; d" });
     expect(
       await one("<t>&lt;b&gt; &quot;&apos; &#228;&#xE4;&#x1F600; &nbsp;&euro;&auml;&hellip;</t>"),
@@ -103,7 +103,7 @@ describe("values", () => {
     });
   });
 
-  test("prefixes stay, repeated elements are arrays, nested ones objects", async () => {
+  test("prefixes stay, repeated elements become arrays, nested ones objects", async () => {
     expect(
       await one(
         "<g:id>1</g:id><c:x>y</c:x><g:shipping><g:country>US</g:country></g:shipping><g:shipping><g:country>DE</g:country></g:shipping>",
@@ -111,7 +111,7 @@ describe("values", () => {
     ).toEqual({ "g:id": "1", "c:x": "y", "g:shipping": [{ "g:country": "US" }, { "g:country": "DE" }] });
   });
 
-  test("attributes count where there is no text", async () => {
+  test("attributes are used if there is no text", async () => {
     expect(await one('<title type="html">a</title><price currency="EUR">5</price>')).toEqual({
       title: "a",
       price: "5",
@@ -128,7 +128,7 @@ describe("values", () => {
     ).toEqual([{ id: "7", title: "a" }]);
   });
 
-  test("of several links that to the page comes first", async () => {
+  test("among several links, the page's link comes first", async () => {
     const self = '<link rel="self" href="http://x/self"/>';
     expect(await one(`${self}<link rel="alternate" href="http://x/page"/>`)).toEqual({
       link: ["http://x/page", "http://x/self"],
@@ -139,7 +139,7 @@ describe("values", () => {
     expect(await one(self)).toEqual({ link: "http://x/self" });
   });
 
-  test("tags within a text leave their words", async () => {
+  test("tags within a text are dropped, their words stay", async () => {
     expect(await one("<d>a <b>bold</b> word</d>")).toEqual({ d: "a bold word" });
     expect(await one('<content type="xhtml"><div><p>one</p><p>two</p></div></content>')).toEqual({
       content: "one two",
@@ -147,14 +147,14 @@ describe("values", () => {
     expect(await one("stray<id>1</id>text")).toEqual({ id: "1" });
   });
 
-  test("comments and processing instructions in an item are nothing", async () => {
+  test("comments and processing instructions in an item are ignored", async () => {
     expect(await one("<!-- it's <b> --><id>1</id><?php it's > ?><t>a<!-- x -->b</t>")).toEqual({
       id: "1",
       t: "ab",
     });
   });
 
-  test("names that mean something to JavaScript are names", async () => {
+  test("JavaScript names are ordinary names", async () => {
     const names = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf"];
     for (const name of names) {
       const [item] = await read(
@@ -169,7 +169,7 @@ describe("values", () => {
   });
 });
 
-describe("what is not well-formed", () => {
+describe("malformed XML", () => {
   test.each<[item: string, problem: string]>([
     ["<a>x</b>", "item is not well-formed: </b> where </a> was expected"],
     ["<a>x", "item is not well-formed: </item> where </a> was expected"],
@@ -182,7 +182,7 @@ describe("what is not well-formed", () => {
     ["<a>x</ a>", "item is not well-formed: a </ that closes nothing"],
     ["<![INCLUDE[x]]>", "item is not well-formed: an unknown <! declaration"],
     ["<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "item is not well-formed: a DOCTYPE in an element"],
-  ])("%s fails and the others go on", async (item, problem) => {
+  ])("%s fails, the other items are read", async (item, problem) => {
     const xml = rss(`<item><id>1</id></item><item>${item}</item><item><id>3</id></item>`);
     expect(await values("brandx_merchant", xml)).toEqual([{ id: "1" }, problem, { id: "3" }]);
   });
@@ -206,7 +206,7 @@ describe("what is not well-formed", () => {
 });
 
 describe("hostile documents", () => {
-  test("entities of the document are never resolved, external ones neither", async () => {
+  test("entities defined in the document are never resolved, nor are external ones", async () => {
     const laughs = Array.from({ length: 30 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join(
       "",
     );
@@ -216,7 +216,7 @@ describe("hostile documents", () => {
     ]);
   });
 
-  test("elements nested 10,000 deep fail in their item and end the feed outside of items", async () => {
+  test("elements nested 10,000 deep fail their item, and end the feed outside items", async () => {
     const deep = `${"<a>".repeat(10_000)}${"</a>".repeat(10_000)}`;
     expect(await values("brandx_merchant", rss(`<item>${deep}</item><item><id>2</id></item>`))).toEqual([
       "item has elements nested more than 64 deep",
@@ -233,7 +233,7 @@ describe("hostile documents", () => {
     ["a comment", `<!--${"x".repeat(5_000_000)}-->`],
     ["CDATA", `<a><![CDATA[${"<".repeat(5_000_000)}]]></a>`],
     ["children", "<a/>".repeat(1_250_000)],
-  ])("%s of 5 MB fails in its item", async (_, item) => {
+  ])("%s of 5 MB fails its item", async (_, item) => {
     const xml = rss(`<item><id>1</id></item><item>${item}</item><item><id>3</id></item>`);
     expect(await values("brandx_merchant", xml)).toEqual([
       { id: "1" },
@@ -242,14 +242,14 @@ describe("hostile documents", () => {
     ]);
   });
 
-  test("an attribute or a comment of 5 MB outside of items is stepped over", async () => {
+  test("an attribute or a comment of 5 MB outside items is skipped", async () => {
     const xml = rss(
       `<x a="${"y".repeat(5_000_000)}"/><!--${"y".repeat(5_000_000)}--><item><id>1</id></item>`,
     );
     expect(await values("brandx_merchant", xml)).toEqual([{ id: "1" }]);
   });
 
-  test("a name without end is no name", async () => {
+  test("an endless name is refused", async () => {
     expect(await refused(`<${"x".repeat(100_000)}`)).toBe(
       "SK-DS-422 the feed is not XML at line 1: a < that opens no tag",
     );
@@ -262,7 +262,7 @@ describe("chunks", () => {
     `<!DOCTYPE rss [<!-- ' --><!ENTITY a "]>">]>`,
   );
 
-  test("the same items wherever the text is cut in two or in three", async () => {
+  test("the items are the same wherever the text is cut in two or three", async () => {
     const items = await all(xmlItems(cutText(FEED, [FEED.length]), null, 1000));
     expect(items).toHaveLength(3);
     for (let first = 1; first < FEED.length; first++) {
@@ -273,7 +273,7 @@ describe("chunks", () => {
       expect(await all(xmlItems(cutText(FEED, [size]), null, 1000))).toEqual(items);
   });
 
-  test("a feed that ends early is refused wherever it ends, after items that are the right ones", async () => {
+  test("a feed that ends early is refused wherever it ends, after the correct items", async () => {
     const items = await all(xmlItems(cutText(FEED, [FEED.length]), null, 1000));
     for (let length = 0; length < FEED.length; length++) {
       const { code, items: before } = await refusal(
@@ -284,7 +284,7 @@ describe("chunks", () => {
     }
   });
 
-  test("a longer feed that ends early at every 1,000th byte", async () => {
+  test("a longer feed is refused when cut at every 1,000th byte", async () => {
     const feed = rss(
       Array.from(
         { length: 2_000 },

@@ -33,7 +33,7 @@ const texts = (records: JsonRecord[]) => records.map((record) => record.bytes.to
 const chunkSizes = fc.array(fc.integer({ min: 1, max: 17 }), { minLength: 1, maxLength: 5 });
 
 describe("records", () => {
-  test("JSON lines: the same documents for any chunk borders, blank lines skipped, line numbers kept", async () => {
+  test("JSON lines: the same documents for any chunking, blank lines skipped, line numbers kept", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.object()), chunkSizes, async (objects, sizes) => {
         const lines = objects.map((object) => JSON.stringify(object));
@@ -45,7 +45,7 @@ describe("records", () => {
     );
   });
 
-  test("JSON array: the same elements for any chunk borders and any spacing", async () => {
+  test("JSON array: the same elements for any chunking and any spacing", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.jsonValue()),
@@ -66,11 +66,11 @@ describe("records", () => {
     ['[{"id":"1"}] {', "expected nothing more"],
     ['[{"id":"1"},]', "expected a document"],
     ['[,{"id":"1"}]', "expected a document"],
-  ])("a broken array says where: %s", async (text, message) => {
+  ])("a broken array reports where: %s", async (text, message) => {
     await expect(all(readArray(cut(text, [3])))).rejects.toThrow(message);
   });
 
-  test("a line that is too long is one rejected record, and the next one is read", async () => {
+  test("an overlong line is one rejected record, and the next line is read", async () => {
     const long = `{"id":"1","x":"${"y".repeat(17 * 1024 * 1024)}"}\n{"id":"2"}\n`;
     const records = await all(readLines(cut(long, [1024 * 1024])));
     expect(records.map((record) => record.problem)).toEqual(["longer than 16 MiB", undefined]);
@@ -123,17 +123,17 @@ describe("document ids", () => {
     return problem ?? bytes.toString("utf8");
   };
 
-  test("a string id stays, a number becomes a string with the same digits", () => {
+  test("a string id is kept, a number becomes a string with the same digits", () => {
     expect(identified('{"id":"a","n":1}')).toBe('{"id":"a","n":1}');
     expect(identified('{"n":1, "id" : 9007199254740993 }')).toBe('{"n":1, "id" : "9007199254740993" }');
   });
 
-  test("another field gives the id and stays where it is", () => {
+  test("another field can supply the id and is kept", () => {
     expect(identified('{"sku":"A/1","n":1}', "sku")).toBe('{"id":"A/1","sku":"A/1","n":1}');
     expect(identified('{"id":1,"sku":"A"}', "sku")).toBe('{"id":"A","sku":"A"}');
   });
 
-  test("what has no usable id is a problem, not a guess", () => {
+  test("a record without a usable id is reported, not guessed", () => {
     expect(identified('{"n":1}')).toBe('no field "id"');
     expect(identified('{"id":null}')).toBe('"id" is neither a string nor a number');
     expect(identified('{"id":{"x":1}}')).toBe('"id" is neither a string nor a number');
@@ -151,7 +151,7 @@ describe("CSV", () => {
   }
 
   test.each([1, 2, 5, 1000])(
-    "other than UTF-8 is refused with its line, in pieces of %i bytes",
+    "an encoding other than UTF-8 is refused with its line, in pieces of %i bytes",
     async (size) => {
       const table = "id,name\n1,Zoë €\n2,𝄞 café\n3,caf";
       expect(await rowsOf(Buffer.from(`${table}é`), size)).toEqual([
@@ -180,7 +180,7 @@ describe("sources", () => {
     expect(detectFormat(Buffer.from(text))).toBe(format);
   });
 
-  test("gzip is seen in the bytes, a byte order mark is dropped, from files and pipes", async () => {
+  test("gzip is detected from the bytes, a byte order mark is dropped, for files and pipes", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skein-source-"));
     try {
       const plain = Buffer.from('\ufeff{"id":"1"}\n{"id":"2"}\n');
@@ -197,7 +197,7 @@ describe("sources", () => {
     }
   });
 
-  test("damaged gzip, UTF-16, directories and missing files are one clear sentence", async () => {
+  test("damaged gzip, UTF-16, directories and missing files give one clear sentence", async () => {
     const cutShort = gzipSync(Buffer.from('{"id":"1"}\n'.repeat(5000))).subarray(0, 60);
     const broken = async () =>
       all(readLines((await openSource("-", null, Readable.from([cutShort]))).chunks));

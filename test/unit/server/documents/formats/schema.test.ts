@@ -64,7 +64,7 @@ describe("inferring a field", () => {
     expect(choices.map((choice) => choice.name)).toEqual(["_x", "embedding", "__proto__", "name"]);
   });
 
-  test("a whole number that measures something is a float, and a popularity orders equal results", () => {
+  test("an integer field that measures something is a float, and a popularity orders equal results", () => {
     const { schema } = inferred(['{"id":"1","price":10,"popularity":5}']);
     expect(schema).toEqual({
       fields: [
@@ -75,7 +75,7 @@ describe("inferring a field", () => {
     });
   });
 
-  test("the schema searches titles first and long texts last, the table keeps the documents' order", () => {
+  test("the schema searches titles first and long texts last; the printed table keeps the documents' order", () => {
     const long = "word ".repeat(100);
     const inference = inferred([`{"id":"1","about":"${long}","maker":"some maker","title":"the title"}`]);
     expect(inference.schema.fields.map((field) => field.name)).toEqual(["title", "maker", "about"]);
@@ -84,7 +84,7 @@ describe("inferring a field", () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  test("what is not an object is not counted", () => {
+  test("values that are not objects are not counted", () => {
     const observer = new Observer();
     for (const text of ["[]", "1", "{", "null"]) expect(observer.add(Buffer.from(text))).toBe(false);
     expect(observer.documents).toBe(0);
@@ -133,7 +133,7 @@ describe("CSV", () => {
     expect(cellToJson(cell, type)).toBe(json);
   });
 
-  test("quoted cells, line breaks inside them, and rows of the wrong width", async () => {
+  test("quoted cells, line breaks inside them, and rows of the wrong width are handled", async () => {
     const table = await readCsv(once('id,text\n1,"a, b"\n2,"two\nlines"\n3\n4,x,y\n\n5,z\n'), null);
     expect(table.columns).toEqual(["id", "text"]);
     const rows = [];
@@ -147,7 +147,7 @@ describe("CSV", () => {
     ]);
   });
 
-  test("a header that repeats a name and a quote that never ends are one clear sentence", async () => {
+  test("a header that repeats a name and a quote that never ends give one clear sentence", async () => {
     await expect(readCsv(once("a,a\n1,2"), null)).rejects.toThrow('names the column "a" twice');
     const read = async () => {
       // Whether the header row is emitted first depends on Node.
@@ -158,25 +158,22 @@ describe("CSV", () => {
   });
 
   test.each([
-    ["behind rows of one line", 'a,b\n1,x\n2,"open\n3,y\n4,z\n', 3],
-    ["behind cells with line breaks", 'a,b\r\n1,"x\r\ny"\r\n2,"open\r\n3,4\r\n', 4],
-    ["behind empty lines", 'a,b\n\n1,2\n\n\n"open\n3,4', 6],
-    ["in a row that has begun on an earlier line", 'a,b\n"x\ny","open\n1,2\n', 3],
+    ["after rows of one line", 'a,b\n1,x\n2,"open\n3,y\n4,z\n', 3],
+    ["after cells with line breaks", 'a,b\r\n1,"x\r\ny"\r\n2,"open\r\n3,4\r\n', 4],
+    ["after empty lines", 'a,b\n\n1,2\n\n\n"open\n3,4', 6],
+    ["in a row that began on an earlier line", 'a,b\n"x\ny","open\n1,2\n', 3],
     ["in the header", 'a,"b\n1,2\n3,4', 1],
-  ])(
-    "a quote that is never closed, %s, is reported on the line where the cell begins",
-    async (_, text, line) => {
-      for (const size of [text.length, 1, 3]) {
-        const read = async () => {
-          const table = await readCsv(pieces(text, size), ",");
-          for await (const _group of table.rows);
-        };
-        await expect(read()).rejects.toThrow(new RegExp(`^broken CSV: no quote closes .* line ${line}$`));
-      }
-    },
-  );
+  ])("an unclosed quote %s is reported on the line where its cell begins", async (_, text, line) => {
+    for (const size of [text.length, 1, 3]) {
+      const read = async () => {
+        const table = await readCsv(pieces(text, size), ",");
+        for await (const _group of table.rows);
+      };
+      await expect(read()).rejects.toThrow(new RegExp(`^broken CSV: no quote closes .* line ${line}$`));
+    }
+  });
 
-  test("a quote that is not closed within the longest row is reported on its line as well", async () => {
+  test("a quote not closed within the maximum row length is reported on its line, too", async () => {
     const read = async () => {
       const table = await readCsv(once(`a,b\n1,2\n3,"${`${"x".repeat(1023)}\n`.repeat(17 * 1024)}"\n`), null);
       for await (const _group of table.rows);
@@ -185,7 +182,7 @@ describe("CSV", () => {
   });
 
   test.each(["\n", "\r\n", "\r"])(
-    "rows are numbered by the line on which they begin, lines end with %j",
+    "rows are numbered by the line on which they begin, with lines ending in %j",
     async (end) => {
       const text = ["a,b", "", '"x', 'y",1', "2,3", "", "", "4,5"].join(end);
       for (const size of [text.length, 1, 2]) {
@@ -196,7 +193,7 @@ describe("CSV", () => {
     },
   );
 
-  test("rows become documents of the index's types, with the id from a column", async () => {
+  test("rows become documents with the index's types and the id from a column", async () => {
     const source = {
       name: "t",
       format: "csv",
@@ -221,7 +218,7 @@ describe("CSV", () => {
   });
 });
 
-test("long integers in answers keep their digits", () => {
+test("long integers in replies keep their digits", () => {
   expect(parseExact(Buffer.from('{"a":9007199254740993,"s":"x 12345678901234567890 \\" 1","n":12}'))).toEqual(
     {
       a: "9007199254740993",
@@ -231,7 +228,7 @@ test("long integers in answers keep their digits", () => {
   );
 });
 
-test("long fractions and exponents in answers are numbers", () => {
+test("long fractions and exponents in replies are numbers", () => {
   const numbers = [0.19672131147540983, -1 / 3, 1e-7 / 3];
   expect(parseExact(Buffer.from(JSON.stringify(numbers)))).toEqual(numbers);
 });

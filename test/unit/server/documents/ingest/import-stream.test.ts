@@ -94,7 +94,7 @@ describe("import of lines without documents", () => {
     });
   });
 
-  it("refuses more blank lines in a row than the limit", async () => {
+  it("refuses more consecutive blank lines than the limit", async () => {
     const allowed = await importOf(`x\n${"\n".repeat(100_000)}x\n${" \r\n".repeat(100_000)}x`);
     expect(allowed.map((line) => JSON.parse(line) as object)).toMatchObject([
       { line: 1 },

@@ -18,7 +18,7 @@ const lines = (batches: readonly LineBatch[]): [number, string][] =>
   });
 
 describe("line framer", () => {
-  it("skips blank lines and a byte order mark, keeps numbers and a last line without newline", () => {
+  it("skips blank lines and a byte order mark, keeps line numbers and a last line without a newline", () => {
     const batches = frame([Buffer.from("\ufeff{a}\n\n \t\r\n{b}\r\n{c}")]);
     expect(lines(batches)).toEqual([
       [1, "{a}"],
@@ -29,7 +29,7 @@ describe("line framer", () => {
     expect(frame([Buffer.from("\n\n")])).toEqual([]);
   });
 
-  it("counts the blank lines since the last other one", () => {
+  it("counts the consecutive blank lines", () => {
     const framer = new LineFramer(LIMITS);
     const counts = ["\n\n", " ", " \r\n", "x", "\n", "\n", "a line too long\n", "\n\n\n"].map((piece) => {
       for (const _batch of framer.push(Buffer.from(piece)));
@@ -38,7 +38,7 @@ describe("line framer", () => {
     expect(counts).toEqual([2, 2, 3, 3, 0, 1, 0, 3]);
   });
 
-  it("drops long lines without holding them", () => {
+  it("drops overlong lines without buffering them", () => {
     const long = Buffer.from("x".repeat(50));
     const batches = frame([Buffer.from("a\n"), long, long, Buffer.from("\nb\n"), long]);
     expect(lines(batches)).toEqual([
@@ -48,7 +48,7 @@ describe("line framer", () => {
     expect(batches.flatMap((batch) => batch.tooLong)).toEqual([2, 4]);
   });
 
-  it("is indifferent to how the stream is cut", () => {
+  it("gives the same lines however the stream is cut", () => {
     const line = fc.string({ unit: fc.constantFrom("a", "b", " ", "{"), maxLength: 14 });
     fc.assert(
       fc.property(

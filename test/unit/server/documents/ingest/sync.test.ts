@@ -164,7 +164,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
   const prepare = (items: readonly Item[]) =>
     prepareSynced(items.map(synced), shards, ingest.workbench, limits);
 
-  test("any story of a feed and of other clients ends as the model says", async () => {
+  test("any story of a feed and other clients ends as the model predicts", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
         const record = await newIndex();
@@ -209,7 +209,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     );
   });
 
-  test("of a feed over the quota only new documents are refused", async () => {
+  test("when a feed exceeds the quota, only new documents are refused", async () => {
     const record = await newIndex();
     const item = (id: string, stock: number, kind: Item["kind"] = "document"): Item => {
       return { id, kind, stock, spaced: false };
@@ -234,7 +234,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     expect(ingest.reads.documents(uid)).toBe(3);
   });
 
-  test("of a feed without room for its bytes nothing is written, and what it has stays", async () => {
+  test("when a feed exceeds the byte limit, nothing is written and its stored documents stay", async () => {
     const record = await newIndex();
     const item = (id: string, stock: number, kind: Item["kind"] = "document"): Item => {
       return { id, kind, stock, spaced: false };
@@ -255,7 +255,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
   });
 });
 
-test("ids that no document can have are refused, and their marks say nothing", async () => {
+test("impossible ids are refused, and their marks are ignored", async () => {
   const workbench = (await loadEngine("checked")).workbench();
   const long = "x".repeat(70_000);
   const prepared = prepareSynced(

@@ -125,7 +125,7 @@ describe("a number", () => {
     expect(became(9007199254740993n, "float")).toBe(9007199254740992);
   });
 
-  test("is read however a country writes it", () => {
+  test("is read in every country's notation", () => {
     const styles = ["en-US", "de-DE", "fr-FR", "de-CH", "pt-BR", "sv-SE", "pl-PL"].map((locale) =>
       (["USD", "EUR", "PLN"] as const).map((currency) => ({
         currency,
@@ -157,8 +157,8 @@ describe("a bool", () => {
   test.each([...NO, ...NOT_YET, "OUT_OF_STOCK", false, 0])("%j is false", (value) =>
     expect(became(value, "bool")).toBe(false),
   );
-  test.each(["maybe", "2", 2, {}])("%j is none", (value) => expect(became(value, "bool")).toBe("!"));
-  test("an empty one is absent", () => expect(became("", "bool")).toBe("-"));
+  test.each(["maybe", "2", 2, {}])("%j is refused", (value) => expect(became(value, "bool")).toBe("!"));
+  test("an empty value is absent", () => expect(became("", "bool")).toBe("-"));
 });
 
 describe("a string", () => {
@@ -208,7 +208,7 @@ describe("a list", () => {
   ] as const)("%j as %s", (value, type, expected) => expect(became(value, type)).toEqual(expected));
 });
 
-test("a value that does not fit is told with its beginning", () => {
+test("a value that does not fit is quoted from its start", () => {
   expect(coerce("call us", "float")).toEqual({ problem: 'must be a finite number, not "call us"' });
   const { problem } = coerce("x".repeat(1_000_000), "int32") as { problem: string };
   expect(problem.length).toBeLessThan(150);

@@ -23,7 +23,7 @@ function documentOf(value: FeedObject, mapping: Partial<FeedMapping> = {}): unkn
 }
 
 describe("a name", () => {
-  test("loses its prefix, inside of objects, too", () => {
+  test("loses its prefix, also inside objects", () => {
     expect(documentOf({ "g:id": "1", "g:title": "t", "g:shipping": [{ "g:country": "DE" }] })).toEqual({
       id: "1",
       title: "t",
@@ -34,11 +34,11 @@ describe("a name", () => {
   test.each([
     [{ id: "1", title: "plain", "g:title": "prefixed" }],
     [{ id: "1", "g:title": "prefixed", title: "plain" }],
-  ])("with a prefix counts before one without: %j", (item) =>
+  ])("with a prefix wins over one without: %j", (item) =>
     expect(documentOf(item)).toEqual({ id: "1", title: "prefixed" }),
   );
 
-  test("of the map counts before both, whatever their order", () => {
+  test("in the map wins over both, in any order", () => {
     const fieldMap = { Name: "title" };
     expect(documentOf({ id: "1", Name: "mapped", "g:title": "x", title: "y" }, { fieldMap })).toEqual({
       id: "1",
@@ -50,14 +50,14 @@ describe("a name", () => {
     });
   });
 
-  test("of the map is given with or without the prefix", () => {
+  test("in the map may be given with or without the prefix", () => {
     const item = { "g:id": "1", "g:mpn": "m" };
     expect(documentOf(item, { fieldMap: { mpn: "sku" } })).toEqual({ id: "1", sku: "m" });
     expect(documentOf(item, { fieldMap: { "g:mpn": "sku" } })).toEqual({ id: "1", sku: "m" });
   });
 
   test.each(["__proto__", "constructor", "toString", "hasOwnProperty", "a.b", "", "ü 😀", '"\\\n'])(
-    "%j is a name like others",
+    "%j is a name like any other",
     (name) => {
       const item = JSON.parse(`{"id":"1",${JSON.stringify(name)}:"v"}`) as FeedObject;
       const document = documentOf(item, { fields: FIELDS }) as object;
@@ -95,7 +95,7 @@ describe("a path", () => {
     expect(document).toEqual({ ...item, cost: { amount: "9.50 EUR", unit: "kg" }, ...expected });
   });
 
-  test("that is a column's whole name is this column", () => {
+  test("equal to a column's whole name means that column", () => {
     expect(documentOf({ id: "1", "price.amount": "5" }, { fieldMap: { "price.amount": "cost" } })).toEqual({
       id: "1",
       cost: "5",
@@ -103,7 +103,7 @@ describe("a path", () => {
   });
 });
 
-describe("an id", () => {
+describe("an item's id", () => {
   test.each([
     [{ id: "a", sku: "b" }, null, "a"],
     [{ "g:id": "a", sku: "b" }, null, "a"],
@@ -116,7 +116,7 @@ describe("an id", () => {
     [{ id: "a", Nr: "b" }, "Nr", "b"],
     [{ id: "a", variant: { sku: "b" } }, "variant.sku", "b"],
     [{ id: "é".repeat(256) }, null, "é".repeat(256)],
-  ])("of %j with id_field %j", (item, idField, expected) => {
+  ])("is found in %j with id_field %j", (item, idField, expected) => {
     expect(mapped(item, { idField })).toMatchObject({ at: 7, id: expected, errors: [] });
   });
 
@@ -132,7 +132,7 @@ describe("an id", () => {
     [{ id: true }],
     [{ id: { a: 1 } }],
     [{ id: [] }],
-  ])("is missing in %j", (item) => {
+  ])("is reported missing in %j", (item) => {
     expect(mapped(item)).toEqual({
       at: 7,
       id: null,
@@ -141,11 +141,11 @@ describe("an id", () => {
     });
   });
 
-  test("is too long", () => {
+  test("is refused if it is too long", () => {
     expect(mapped({ id: "é".repeat(257) }).errors).toEqual(["id must be at most 512 bytes long"]);
   });
 
-  test("may be mapped and still be a field", () => {
+  test("may be mapped and remain a field", () => {
     expect(documentOf({ sku: "b", title: "t" }, { fields: FIELDS })).toEqual({
       id: "b",
       sku: "b",
@@ -155,7 +155,7 @@ describe("an id", () => {
 });
 
 describe("a document", () => {
-  test("has the values of fields that are not of the schema as they are, but for empty ones", () => {
+  test("keeps values of fields outside the schema, except empty ones", () => {
     const item = { id: "1", a: 1, b: [true, null], c: { d: "15.00 USD" } };
     expect(documentOf({ ...item, e: null, f: "", title: " " }, { fields: FIELDS })).toEqual(item);
   });
@@ -166,12 +166,12 @@ describe("a document", () => {
     );
   });
 
-  test("has the feed's own currency", () => {
+  test("keeps the feed's own currency", () => {
     const item = { id: "1", price: "5 EUR", price_currency: "USD" };
     expect(documentOf(item, { fields: FIELDS })).toEqual({ id: "1", price: 5, price_currency: "USD" });
   });
 
-  test("is not made when something is wrong, and all of it is told", () => {
+  test("is not built if anything is wrong, and every error is reported", () => {
     expect(mapped({ title: { a: 1 }, price: "call us" }, { fields: FIELDS })).toEqual({
       at: 7,
       id: null,
@@ -184,7 +184,7 @@ describe("a document", () => {
     });
   });
 
-  test("is not made of an item that could not be read", () => {
+  test("is not built from an unreadable item", () => {
     const map = itemMapper(NONE);
     expect(map({ at: 3, value: null, problem: "no JSON" })).toEqual({
       at: 3,

@@ -30,7 +30,7 @@ async function itemsOf(name: string, format: FeedFormat): Promise<FeedItem[]> {
   return items;
 }
 
-describe.skipIf(absent)("a suggestion", () => {
+describe.skipIf(absent)("a suggested mapping", () => {
   test.each(FILES)("for %s fits", async (name) => {
     const items = (await itemsOf(name, formatOf(name))).filter(({ value }) => value !== null);
     const { fieldMap, schema, fieldsSeen } = suggestFor(items, null);

@@ -4,7 +4,7 @@ import { suggestFor } from "../../../../../server/documents/mapping/suggest.js";
 
 const of = (value: Record<string, unknown>) => suggestFor([{ at: 1, value }], null);
 
-test("names that are the same once they are clean are numbered", () => {
+test("names that become equal after cleaning are numbered", () => {
   expect(of({ id: "1", Größe: "a", "größe!": "b", groesse: "c" }).fieldMap).toEqual({
     Größe: "groesse_2",
     "größe!": "groesse_3",

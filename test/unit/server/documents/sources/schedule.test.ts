@@ -45,15 +45,15 @@ describe("a schedule", () => {
   });
 });
 
-describe("the next moment", () => {
-  test("of cron is in UTC and after now", () => {
+describe("the next due time", () => {
+  test("of a cron schedule is in UTC and after now", () => {
     expect(due("0 */2 * * *")).toBe("2026-03-10T10:00:00.000Z");
     expect(due("30 9 * * *")).toBe("2026-03-11T09:30:00.000Z");
     expect(due("0 0 29 2 *")).toBe("2028-02-29T00:00:00.000Z");
     expect(due("manual")).toBeNull();
   });
 
-  test("of hourly and daily is spread by the source", () => {
+  test("of hourly and daily schedules is staggered by source", () => {
     const minutes = Array.from({ length: 60 }, (_, id) => new Date(due("hourly", id)!).getUTCMinutes());
     expect(new Set(minutes).size).toBe(60);
     const moments = Array.from({ length: 1440 }, (_, id) => due("daily", id));
@@ -64,16 +64,16 @@ describe("the next moment", () => {
     }
   });
 
-  test("does not come again when the clock is set back, by minutes or by a day", () => {
+  test("does not repeat when the clock is set back, by minutes or by a day", () => {
     expect(due("0 * * * *", 1, "2026-03-10T10:00:00.000Z")).toBe("2026-03-10T11:00:00.000Z");
     expect(due("* * * * *", 1, "2026-03-11T09:00:00.000Z")).toBe("2026-03-11T09:01:00.000Z");
   });
 
-  test("comes when the clock was far ahead once", () => {
+  test("is corrected after the clock was once far ahead", () => {
     expect(due("0 * * * *", 1, "2027-03-10T10:00:00.000Z")).toBe("2026-03-10T10:00:00.000Z");
   });
 
-  test("leaves out what a resting schedule has missed", () => {
+  test("skips what a suspended schedule has missed", () => {
     const source = {
       schedule: "0 * * * *",
       id: 1,
@@ -83,7 +83,7 @@ describe("the next moment", () => {
     expect(scheduledAnew(source as DataSource).next_due).toBe("2026-03-10T10:00:00.000Z");
   });
 
-  test("is brought nearer only when no clock that is right can have led to it", () => {
+  test("is moved earlier only if no correct clock can have produced it", () => {
     const nearer = (schedule: string, next_due: string | null, last_due: string | null = null) =>
       scheduledNearer({ schedule, id: 1, last_due, next_due } as DataSource)?.next_due;
     expect(nearer("0 * * * *", "2029-01-01T01:00:00.000Z")).toBe("2026-03-10T10:00:00.000Z");
@@ -97,20 +97,20 @@ describe("the next moment", () => {
   });
 });
 
-describe("the period", () => {
+describe("the schedule's period", () => {
   const period = (last_due: string | null, next_due: string | null) =>
     periodMs({ schedule: "0 * * * *", id: 1, last_due, next_due } as DataSource);
 
-  test("lies between the last moment and the next", () => {
+  test("is the time from the last due time to the next", () => {
     expect(period("2026-03-10T09:00:00.000Z", "2026-03-10T10:00:00.000Z")).toBe(3_600_000);
   });
 
-  test("is that of the schedule when the first moment has gone by, or a clock was far ahead", () => {
+  test("is computed from the schedule if the first due time has passed or a clock was far ahead", () => {
     expect(period(null, "2026-03-10T09:00:00.000Z")).toBe(3_600_000);
     expect(period("2029-01-01T01:00:00.000Z", "2026-03-10T09:00:00.000Z")).toBe(3_600_000);
   });
 
-  test("is unknown before the first moment and without one", () => {
+  test("is unknown before the first due time and without one", () => {
     expect(period(null, "2026-03-10T10:00:00.000Z")).toBeNull();
     expect(period("2029-01-01T01:00:00.000Z", "2026-03-10T10:00:00.000Z")).toBeNull();
     expect(period("2026-03-10T09:00:00.000Z", null)).toBeNull();

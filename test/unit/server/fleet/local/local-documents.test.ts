@@ -60,7 +60,7 @@ const OPTIONS: FetchOptions[] = [
   },
 ];
 
-test("shows what the shard shows, whatever was shown before, and asks for nothing twice", async () => {
+test("shows what the shard would show, whatever was shown before, and fetches nothing twice", async () => {
   const made = fc.record({
     title: fc.constantFrom("a lamp", "Lámpara & <lamp>", ""),
     size: fc.nat(),
@@ -88,7 +88,7 @@ test("shows what the shard shows, whatever was shown before, and asks for nothin
   );
 });
 
-test("pages of many or large documents are shown by the shard, and one that is too large is refused", async () => {
+test("pages of many or large documents are shown by the shard, and an oversized page is refused", async () => {
   const [long, middling] = ["lamp ".repeat(8_000), "lamp ".repeat(6_000)];
   const textOf = (seq: number): string => (seq < 20 ? long : seq < 40 ? middling : "lamp");
   const stored = new Map(
@@ -118,7 +118,7 @@ test("pages of many or large documents are shown by the shard, and one that is t
   await expect(refused(seqs(20, 10))).rejects.toThrow(ReplyTooLargeError);
 });
 
-test("when the turn of this thread is over, the shard shows the rest", async () => {
+test("when this thread's turn is over, the shard shows the rest", async () => {
   const stored = new Map([0, 1, 2].map((seq) => [seq, { id: `d${seq}`, title: "lamp" }]));
   const { fetchThere, asked } = shard(stored);
   const turn = new TurnBudget(TURN_MS);

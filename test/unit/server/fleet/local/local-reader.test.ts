@@ -123,7 +123,7 @@ class World implements ShardReader {
   }
 }
 
-test("the vector of terms and vectors of documents, as a shard tells them", async () => {
+test("gives the same query vector and document vectors as the shard", async () => {
   const world = new World();
   world.reader.takeModel(3, world.embedder.lend());
   expect(await world.embed(SHOE, [2, 5])).toEqual({
@@ -149,7 +149,7 @@ test("larger indexes are left to the shards, sooner while this thread wants help
   expect(taken()).toEqual([true, false, false, false]);
 });
 
-test("a model that is not here yet is left to the shard", async () => {
+test("a model that has not arrived yet is left to the shard", async () => {
   const world = new World();
   let wanted = 0;
   world.reader.onModelWanted = () => wanted++;
@@ -159,7 +159,7 @@ test("a model that is not here yet is left to the shard", async () => {
   expect(await world.embed(SHOE)).toBeNull();
 });
 
-test("a turn that is over leaves vectors to the shard, and a new one does not", async () => {
+test("vectors are left to the shard once the turn is over, but not in a new turn", async () => {
   const world = new World(50);
   world.reader.takeModel(3, world.embedder.lend());
   const query = randomQuery(random);
@@ -171,7 +171,7 @@ test("a turn that is over leaves vectors to the shard, and a new one does not", 
   expect((await world.embed(SHOE))?.query).toEqual(world.embedder.query(SHOE));
 });
 
-test("a query of more terms than there is scratch for is left to the shard, alone", async () => {
+test("a query with more terms than fit the scratch is left to the shard, but no other query is", async () => {
   const world = new World();
   world.reader.takeModel(3, world.embedder.lend());
   const many = Array.from({ length: 3000 }, (_, i) => ({ term: `term number ${i}`, weight: 1 }));
@@ -189,7 +189,7 @@ test("a trap in the model ends the reader", async () => {
   expect(world.embedder.query(SHOE)).not.toBeNull();
 });
 
-test("vectors for which there is no memory are left to the shard, and are kept as soon as there is some", async () => {
+test("vectors are left to the shard while memory is lacking, and kept as soon as there is some", async () => {
   const world = new World();
   const query = randomQuery(random);
   world.lacksMemory = true;

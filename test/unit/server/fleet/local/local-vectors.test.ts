@@ -58,7 +58,7 @@ function newRecord(random: Random): Uint8Array {
   return new Uint8Array(plainRecords([random.below(5) === 0 ? null : randomVector(random)]));
 }
 
-test("a vector is fetched once, and anew when stored vectors have changed", async () => {
+test("a vector is fetched once, and again when stored vectors have changed", async () => {
   const random = new Random(1);
   const local = new LocalVectors(() => workbench.vectorTable(), MIB);
   const index = new Index();
@@ -78,7 +78,7 @@ test("a vector is fetched once, and anew when stored vectors have changed", asyn
   expect(records).toEqual(new Uint8Array(index.records([99, 3])));
 });
 
-test("what changes while vectors are on their way is left to the shard", async () => {
+test("vectors that change while being fetched are left to the shard", async () => {
   const random = new Random(2);
   const local = new LocalVectors(() => workbench.vectorTable(), MIB);
   const query = randomQuery(random);
@@ -94,7 +94,7 @@ test("what changes while vectors are on their way is left to the shard", async (
   expect(await ended.compare(local, query, [1])).toBe(false);
 });
 
-test("random stories of many queries at a time in little room equal the stored vectors", async () => {
+test("many concurrent queries with little memory see the stored vectors", async () => {
   const random = new Random(3);
   const local = new LocalVectors(() => workbench.vectorTable(), 60 * (VECTOR_BYTES + 100));
   const indexes = [new Index(), new Index(), new Index()];

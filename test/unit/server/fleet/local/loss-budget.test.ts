@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { LossBudget } from "../../../../../server/fleet/local/loss-budget.js";
 
-test("a twentieth of the work that succeeded may be lost, and 25 ms before any did", () => {
+test("a twentieth of the successful work may be lost, and 25 ms before any succeeded", () => {
   const budget = new LossBudget();
   let lost = 0;
   while (budget.lose(5)) lost += 5;
@@ -13,7 +13,7 @@ test("a twentieth of the work that succeeded may be lost, and 25 ms before any d
   expect([budget.lose(5), budget.lose(5)]).toEqual([true, false]);
 });
 
-test("long work without a loss saves no more than 25 ms", () => {
+test("long work without a loss saves up no more than 25 ms", () => {
   const budget = new LossBudget();
   budget.succeeded(1e6);
   expect([budget.lose(25.1), budget.lose(25), budget.lose(0.1)]).toEqual([false, true, false]);

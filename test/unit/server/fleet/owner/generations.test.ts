@@ -9,7 +9,7 @@ function generationsAfter(published: number): Generations {
 }
 
 describe("generations", () => {
-  it("publishes a write when all before it are finished", async () => {
+  it("publishes a write once all writes before it are finished", async () => {
     const generations = generationsAfter(7);
     const [a, b] = [generations.begin(), generations.begin()];
     expect([a, b]).toEqual([8, 9]);
@@ -42,7 +42,7 @@ describe("generations", () => {
     expect(generations.oldest).toBe(3);
   });
 
-  it("ends published up to the last, in any order of endings", () => {
+  it("publishes up to the last unbroken generation, in whatever order they finish", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5, 6], { minLength: 6 }), (order) => {
         const generations = generationsAfter(0);

@@ -44,7 +44,7 @@ function changedIndex(stale: number[]) {
   return { state, jobs, rebuild, freed, subject: rebuildSubject(state.record.uid) };
 }
 
-test("an index is rebuilding and stays loaded until nothing is stale", async () => {
+test("an index counts as rebuilding and stays loaded until nothing is stale", async () => {
   const { state, jobs, rebuild, freed, subject } = changedIndex([2, 1, 0]);
   await followRebuild(state, rebuild);
   expect(state.rebuilding).toBe(true);
@@ -60,7 +60,7 @@ test("nothing is followed when nothing is stale", async () => {
   expect(jobs.has({ name: "follow a rebuild", subject })).toBe(false);
 });
 
-test("a rebuild that is cancelled, because the index is dropped or has a newer schema, is not followed any more", async () => {
+test("a cancelled rebuild, of a dropped index or an outdated schema, is no longer followed", async () => {
   const { state, jobs, rebuild, freed, subject } = changedIndex([1]);
   await followRebuild(state, rebuild);
   jobs.cancel(subject);
@@ -68,7 +68,7 @@ test("a rebuild that is cancelled, because the index is dropped or has a newer s
   expect(state.rebuilding).toBe(true);
 });
 
-test("a schema is told again until the shards have it, and its rebuild is followed", async () => {
+test("a schema is sent again until the shards have it, and its rebuild is followed", async () => {
   const { state, rebuild, freed } = changedIndex([1, 0]);
   let told = 0;
   repeatSchema(state, rebuild, async () => {
@@ -79,7 +79,7 @@ test("a schema is told again until the shards have it, and its rebuild is follow
   expect([told, state.rebuilding]).toEqual([2, false]);
 });
 
-test("the stop of the server does not wait for shards that do not take a schema", async () => {
+test("the server's stop does not wait for shards that fail to accept a schema", async () => {
   const { state, jobs, rebuild, freed } = changedIndex([1]);
   repeatSchema(state, rebuild, () => Promise.reject(new Error("a shard is being restarted")));
   await jobs.drain();

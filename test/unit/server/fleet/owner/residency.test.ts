@@ -101,7 +101,7 @@ class World {
 }
 
 describe("residency", () => {
-  test("opens once for all who ask at once", async () => {
+  test("opens an index once for all concurrent requests", async () => {
     const world = new World(5);
     const begun = [1, 1, 1].map((id) => world.residency.begin(id));
     await world.endAll();
@@ -110,7 +110,7 @@ describe("residency", () => {
     expect(world.residency.loaded).toBe(1);
   });
 
-  test("unloads the least recently used to make room, before it opens", async () => {
+  test("unloads the least recently used to make room before it opens another", async () => {
     const world = new World(2);
     for (const id of [1, 2]) {
       world.now++;
@@ -127,7 +127,7 @@ describe("residency", () => {
     expect([...world.loaded]).toEqual([1, 3]);
   });
 
-  test("one that is in use or has work stays; when it is free there is room again", async () => {
+  test("keeps an index that is in use or has work; once it is free there is room again", async () => {
     const world = new World(1);
     const first = world.residency.begin(1);
     await world.endAll();
@@ -145,7 +145,7 @@ describe("residency", () => {
     expect([...world.loaded]).toEqual([4]);
   });
 
-  test("unloads what was idle for long and opens it again when it is needed", async () => {
+  test("unloads an index idle for long and opens it again on demand", async () => {
     const world = new World(5);
     await world.use(1);
     world.now = 50;
@@ -162,7 +162,7 @@ describe("residency", () => {
   test.each([
     ["stays open for its own work, it is used", true],
     ["is unloaded, it is not opened again", false],
-  ])("when one that is being unloaded %s", async (_, stays) => {
+  ])("when an index being unloaded %s", async (_, stays) => {
     const world = new World(5);
     await world.use(1);
     if (stays) world.busy.add(1);
@@ -183,7 +183,7 @@ describe("residency", () => {
   });
 
   test.each([false, true])(
-    "who wants it only when it is loaded waits while it is being opened (fails: %s)",
+    "a request for a loaded index waits while it is being opened (fails: %s)",
     async (fails) => {
       const world = new World(3);
       expect(await world.residency.beginLoaded(1)).toBeUndefined();
@@ -201,7 +201,7 @@ describe("residency", () => {
     },
   );
 
-  test("visits of many push nothing out that was there before", async () => {
+  test("visiting many indexes evicts none that was there before", async () => {
     const world = new World(3);
     for (let id = 1; id <= 10; id++) {
       world.now++;
@@ -214,8 +214,8 @@ describe("residency", () => {
   });
 });
 
-describe("residency of what others use", () => {
-  test("it stays, and a use counts from the look after its end", async () => {
+describe("residency of indexes used by other threads", () => {
+  test("keeps them, and dates their use from the check after it ended", async () => {
     const world = new World(1);
     await world.use(1);
     expect(world.beginElsewhere(1)).toBe(true);
@@ -232,7 +232,7 @@ describe("residency of what others use", () => {
     expect([[...world.loaded], world.beginElsewhere(1)]).toEqual([[], false]);
   });
 
-  test("after a loss it is among those in use", async () => {
+  test("counts them as in use after a loss", async () => {
     const world = new World(5);
     await world.use(1);
     await world.use(2);
@@ -243,7 +243,7 @@ describe("residency of what others use", () => {
 });
 
 describe("residency after failures and losses", () => {
-  test("an opening that fails is told to all who wait, and tried again by the next", async () => {
+  test("a failed opening is reported to all waiting requests, and retried by the next one", async () => {
     const world = new World(5);
     const begun = [world.residency.begin(1), world.residency.begin(1)];
     await world.settle();
@@ -254,7 +254,7 @@ describe("residency after failures and losses", () => {
     expect(world.opened).toEqual([1, 1]);
   });
 
-  test("after a loss those in use are told, the others are opened again before they are used", async () => {
+  test("after a loss, indexes in use are reported, and others are reopened before use", async () => {
     const world = new World(5);
     await world.use(1);
     const second = world.residency.begin(2);
@@ -271,8 +271,8 @@ describe("residency after failures and losses", () => {
   });
 });
 
-describe("residency in random stories", () => {
-  test("random stories", async () => {
+describe("residency", () => {
+  test("matches the model in random stories", async () => {
     const id = fc.integer({ min: 0, max: 7 });
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ kind: fc.constant("begin" as const), id }) },

@@ -48,7 +48,7 @@ function answer(message: Uint8Array): Uint8Array {
 const at = (places: number[]) => (uid: number) => ({ data: uid, places });
 
 describe("a survey", () => {
-  test("sums what the shards tell and leaves out what is not open everywhere", async () => {
+  test("adds up the shards' answers and leaves out indexes not open everywhere", async () => {
     const survey = new ShardSurvey(3, at([0, 1, 2]), async (_, message) => answer(message));
     const { answerMs, stats } = await survey.take([1, 404, 2], 1_000);
     expect(answerMs.every((ms) => ms !== null && ms >= 0)).toBe(true);
@@ -56,7 +56,7 @@ describe("a survey", () => {
     expect(stats.get(2)).toMatchObject({ segments: 6, memoryBytes: 1200, merging: false });
   });
 
-  test("asks for many indexes in few messages, one after the other", async () => {
+  test("asks about many indexes in few messages, in sequence", async () => {
     let messages = 0;
     let inside = 0;
     const survey = new ShardSurvey(1, at([0]), async (_, message) => {
@@ -71,7 +71,7 @@ describe("a survey", () => {
     expect(messages).toBe(1 + 4);
   });
 
-  test("does not wait for a shard that hangs, and does not ask it again meanwhile", async () => {
+  test("does not wait for a hanging shard, and does not ask it again in the meantime", async () => {
     let asked = 0;
     let wake: () => void = () => undefined;
     const survey = new ShardSurvey(2, at([0, 1]), async (shard, message) => {
@@ -90,7 +90,7 @@ describe("a survey", () => {
     expect([third.answerMs[1] === null, third.stats.size]).toEqual([false, 1]);
   });
 
-  test("a shard that refuses is down, the others are not", async () => {
+  test("counts a refusing shard as down, but not the others", async () => {
     const survey = new ShardSurvey(2, at([0, 1]), async (shard, message) => {
       if (shard === 0) throw new Error("restarting");
       return answer(message);

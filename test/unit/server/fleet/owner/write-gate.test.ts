@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { WriteGate } from "../../../../../server/fleet/owner/write-gate.js";
 
 describe("the write gate", () => {
-  test("waits for the writes under way, holds later ones back and lets them go in their order", async () => {
+  test("waits for running writes, holds back later ones and releases them in order", async () => {
     const gate = new WriteGate();
     const events: string[] = [];
     await gate.enter();
@@ -27,7 +27,7 @@ describe("the write gate", () => {
     expect(events).toEqual(["quiet begins", "quiet ends", "a", "b", "c"]);
   });
 
-  test("gives up when the writes under way do not end, and lets the others go on", async () => {
+  test("gives up if running writes do not end, and lets the others proceed", async () => {
     const gate = new WriteGate();
     await gate.enter();
     let ran = false;
@@ -59,7 +59,7 @@ describe("the write gate", () => {
     expect(await gate.quiet(10, async () => "nobody is inside")).toBe("nobody is inside");
   });
 
-  test("opens again after work that failed", async () => {
+  test("opens again after failed work", async () => {
     const gate = new WriteGate();
     const failing = gate.quiet(10, () => Promise.reject(new Error("no disk")));
     const waiting = gate.enter();

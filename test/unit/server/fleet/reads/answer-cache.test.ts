@@ -20,7 +20,7 @@ function world() {
   return { meter, cache, owner: cache.owner() };
 }
 
-it("keeps an answer when its question comes a second time", () => {
+it("keeps an answer when its request arrives a second time", () => {
   const { meter, owner } = world();
   const asked = question();
   const content = bytes("answer");
@@ -34,7 +34,7 @@ it("keeps an answer when its question comes a second time", () => {
   expect([meter.hits, meter.misses]).toEqual([1, 2]);
 });
 
-it("keeps questions, generations and owners apart", () => {
+it("keeps requests, generations and owners apart", () => {
   const { cache, owner } = world();
   for (let i = 0; i < 2; i++) owner.put(7, question(), answer(bytes("answer")));
   for (const other of [
@@ -50,7 +50,7 @@ it("keeps questions, generations and owners apart", () => {
   expect(owner.get(7, question())).not.toBeNull();
 });
 
-it("keeps what is used within its bytes", () => {
+it("keeps used answers within its byte limit", () => {
   const { owner } = world();
   const reply = new Uint8Array(400);
   const ask = (body: string): boolean => {
@@ -69,7 +69,7 @@ it("keeps what is used within its bytes", () => {
   expect(kept.length).toBeLessThan(BYTES_MAX / 400);
 });
 
-it("does not keep large answers and those to large questions", () => {
+it("keeps neither large answers nor answers to large requests", () => {
   const { owner } = world();
   const large = "x".repeat(BYTES_MAX / 64);
   for (let i = 0; i < 3; i++) {

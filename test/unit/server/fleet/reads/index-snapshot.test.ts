@@ -61,7 +61,7 @@ function viewUntil(deadline: number): IndexSnapshot {
   );
 }
 
-test("an answer that comes in time is read, one that comes after the deadline is not", async () => {
+test("an answer in time is decoded, one after the deadline is not", async () => {
   for (const ask of ["expand", "company"] as const) {
     await expect(viewUntil(Date.now() + 60_000)[ask](NOTHING_ASKED)).resolves.toMatchObject([
       { liveRows: 0 },

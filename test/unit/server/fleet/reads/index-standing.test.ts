@@ -21,7 +21,7 @@ test("the oldest generation is the lowest that any thread holds", () => {
   expect(standing.oldest).toBe(2 ** 40);
 });
 
-test("uses are known by thread, and those of the owner are not uses elsewhere", () => {
+test("uses are counted per thread, and the owner's are not uses elsewhere", () => {
   const standing = IndexStanding.make(3, 0);
   standing.beginUse(0);
   expect(standing.isUsedElsewhere).toBe(false);
@@ -33,7 +33,7 @@ test("uses are known by thread, and those of the owner are not uses elsewhere", 
   expect([standing.isUsedElsewhere, standing.endedElsewhere]).toEqual([false, 1]);
 });
 
-test("documents and sequence numbers may be large", () => {
+test("document counts and sequence numbers may be large", () => {
   const standing = new IndexStanding(IndexStanding.make(1, 3).shared);
   standing.documents = 4_000_000_000;
   standing.lastSeq = 2 ** 50;
@@ -69,7 +69,7 @@ const HOLDER = `
   parentPort.postMessage({ holds, wrong });
 `;
 
-test("no generation is given up that another thread has begun to hold", async () => {
+test("no generation is released while another thread is taking hold of it", async () => {
   const standing = IndexStanding.make(3, 0);
   /**
    * Contains the oldest unreleased generation, whether the test is over, and each other thread's number of

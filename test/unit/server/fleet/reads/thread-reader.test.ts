@@ -63,20 +63,20 @@ class World implements Isolation {
   }
 }
 
-test("each shard is asked, and its result decoded", async () => {
+test("each shard is asked, and its result is decoded", async () => {
   const world = new World();
   expect(await Promise.all(world.reader.read(world.search(SOON), [2, 5]))).toEqual([4, 4]);
   expect(world.passed).toEqual(["enter", "shard 2 for 7", "enter", "shard 5 for 7", "leave", "leave"]);
 });
 
-test("a read without a subject passes no quarantine", async () => {
+test("a read without a subject bypasses the quarantine", async () => {
   const world = new World();
   const read = messageRead(world.snapshot, new Uint8Array(1), (reply) => reply.length);
   expect(await world.reader.read(read, [0])[0]).toBe(5);
   expect(world.passed).toEqual(["shard 0 for 7"]);
 });
 
-test("a suspect is sent apart, after its trial has begun", async () => {
+test("a suspect is sent separately, once its trial has begun", async () => {
   const world = new World();
   world.apart = Promise.resolve(true);
   await world.reader.read(world.search(SOON), [1])[0];
@@ -94,7 +94,7 @@ test("a refusal is thrown before the read leaves the quarantine, and damage is r
   expect(world.passed.slice(-2)).toEqual([`${SHARD_DAMAGED} in 3`, "leave failed"]);
 });
 
-test("a large reply waits for a time slice, and a late one is not decoded", async () => {
+test("a large reply waits for a time slice, and a late reply is not decoded", async () => {
   const world = new World();
   world.reply = encodeOk(new Uint8Array(LARGE_BYTES));
   expect(await world.reader.read(world.search(Date.now() + 60_000), [0])[0]).toBe(LARGE_BYTES);

@@ -75,7 +75,7 @@ async function readsUntilReader({ memories }: Line, uid: number): Promise<number
   return null;
 }
 
-test("an index gets a reader when it is read often, another one at once when it has moved", async () => {
+test("an index gets a reader once it is read often, and a new one at once when it has moved", async () => {
   const one = line(2);
   expect(await readsUntilReader(one, 0)).toBe(9);
   expect(one.memories.reader(1)).toBeNull();
@@ -87,7 +87,7 @@ test("an index gets a reader when it is read often, another one at once when it 
   expect(one.memories.reader(0)!.ended).toBe(false);
 });
 
-test("of a memory that its engine has left, this thread says that it is garbage here as well", async () => {
+test("when an engine leaves its memory, this thread discards the memory as well", async () => {
   const discarded: EngineReader[] = [];
   const one = line(2, (lent) => {
     const reader = module.reader(lent);
@@ -104,7 +104,7 @@ test("of a memory that its engine has left, this thread says that it is garbage 
   expect(discarded).toEqual(readers);
 });
 
-test("a reader that failed is given back, and the index has none for a while", async () => {
+test("a failed reader is given back, and its index gets none for a while", async () => {
   const one = line(1);
   await readsUntilReader(one, 0);
   one.memories.failed(0);
@@ -113,7 +113,7 @@ test("a reader that failed is given back, and the index has none for a while", a
   expect(await readsUntilReader(one, 0)).toBeNull();
 });
 
-test("what is refused, or cannot be read here, is not asked for again and again", async () => {
+test("refused or unusable memories are not requested again and again", async () => {
   expect(await readsUntilReader(line(0), 7)).toBeNull();
   let made = 0;
   const none = line(1, () => {
@@ -136,7 +136,7 @@ test("reads are counted for a bounded number of indexes; the ones read longest a
   expect(await readsUntilReader(readAmong(2_000), 0)).toBe(9);
 });
 
-test("of many indexes those used least recently lose their readers", async () => {
+test("among many indexes, the least recently used lose their readers", async () => {
   const many = line(1_010);
   for (let reads = 1; reads < 9; reads++) for (let uid = 0; uid < 500; uid++) many.memories.reader(uid);
   await settled();
@@ -155,7 +155,7 @@ test("of many indexes those used least recently lose their readers", async () =>
   ]);
 });
 
-test("a line that closes gives everything back", async () => {
+test("a closing line gives everything back", async () => {
   const one = line(3);
   for (const uid of [0, 1, 2]) await readsUntilReader(one, uid);
   expect(one.lent.size).toBe(3);
@@ -164,7 +164,7 @@ test("a line that closes gives everything back", async () => {
   expect(one.memories.reader(0)).toBeNull();
 });
 
-test("the model in force is borrowed once, when it is needed, and every later one in turn", async () => {
+test("the model in force is borrowed once, on demand, and so is each later one", async () => {
   const documents = ["red shoe", "red lamp", "blue shoe", "blue lamp"].map((title, i) => ({
     seq: i + 1,
     raw: Buffer.from(JSON.stringify({ id: `d${i}`, title })),

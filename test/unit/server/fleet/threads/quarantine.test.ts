@@ -39,7 +39,7 @@ async function run<T>(
 afterEach(() => vi.restoreAllMocks());
 
 describe("quarantine", () => {
-  it("clears what answers alone and refuses what ends the shard again", async () => {
+  it("clears a read that succeeds alone and refuses one that ends the shard again", async () => {
     const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const both = [run(quarantine, read("a"), ended), run(quarantine, read("b"), ended)];
     for (const one of both) await expect(one).rejects.toThrow("ended");
@@ -50,7 +50,7 @@ describe("quarantine", () => {
     await expect(run(quarantine, read("a"), answer)).rejects.toMatchObject({ code: "SK-SE-503" });
   });
 
-  it("tries a suspect with no other read inside", async () => {
+  it("tries a suspect with no other read in progress", async () => {
     const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     await expect(run(quarantine, read("a"), ended)).rejects.toThrow("ended");
     const sent: string[] = [];
@@ -74,7 +74,7 @@ describe("quarantine", () => {
     expect(await run(quarantine, read("b"), answer)).toBe(false);
   });
 
-  it("does not refuse a suspect because another read ends the shard again", async () => {
+  it("does not refuse a suspect when a different read ends the shard", async () => {
     const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const first = [run(quarantine, read("killer"), ends(1)), run(quarantine, read("popular"), ends(1))];
     for (const one of first) await expect(one).rejects.toThrow("ended");
@@ -93,7 +93,7 @@ describe("quarantine", () => {
     expect(await run(quarantine, read("popular"), answer)).toBe(false);
   });
 
-  it("counts one end once, however often the read was inside", async () => {
+  it("counts each end of a shard once, however often the read was in progress", async () => {
     const quarantine = new Quarantine(0, new ShardGate(1, 2), log);
     const copies = Array.from({ length: 5 }, () => run(quarantine, read("a"), ends(1)));
     for (const copy of copies) await expect(copy).rejects.toThrow("ended");
@@ -121,7 +121,7 @@ describe("quarantine", () => {
     expect(await run(quarantine, read("a"), answer)).toBe(false);
   });
 
-  it("knows a repeated read although its weights have changed", () => {
+  it("recognises a repeated read even if its weights have changed", () => {
     expect(subjectOf("search", INDEX, { term: "a", boost: 0.5 })()).toBe(
       subjectOf("search", INDEX, { term: "a", boost: 0.7 })(),
     );

@@ -6,7 +6,7 @@ import { ShardChannel } from "../../../../../server/fleet/threads/shard-channel.
 /** Number of message ports that keep the event loop alive. */
 const held = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length;
 
-test("a process that waits for nothing but a read stays until the line is closed", async () => {
+test("a process waiting only for a read stays alive until the line is closed", async () => {
   const { port1, port2 } = new MessageChannel();
   const before = held();
   const line = new ShardChannel(port1);

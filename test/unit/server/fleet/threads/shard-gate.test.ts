@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ShardGate } from "../../../../../server/fleet/threads/shard-gate.js";
 
-test("a closed gate lets nobody in, and those who are inside are counted until they leave or end", () => {
+test("a closed gate admits nobody, and counts the reads inside until they leave or their thread ends", () => {
   const owner = new ShardGate(2, 3);
   const [one, other] = [new ShardGate(2, 3, owner.shared), new ShardGate(2, 3, owner.shared)];
   expect([one.enter(0, 1), one.enter(0, 1), other.enter(0, 2), other.enter(1, 2)]).toEqual(

@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe("shard pool", () => {
-  it("answers many requests that are inside at once", async () => {
+  it("answers many concurrent requests", async () => {
     const pool = await startPool();
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, i) => pool.ask(i % 2, message(ECHO_LATE, i, 0))),
@@ -59,7 +59,7 @@ describe("shard pool", () => {
     expect(Math.max(...replies.map((reply) => reply[2]!))).toBeGreaterThan(1);
   });
 
-  it("answers each read with its own reply, beside requests", async () => {
+  it("answers each read with its own reply, alongside requests", async () => {
     const pool = await startPool();
     const reads = Array.from({ length: 40 }, (_, i) =>
       pool.read(0, message(i % 3 === 0 ? ECHO_LATE : ECHO, i), TENANT),
@@ -69,14 +69,14 @@ describe("shard pool", () => {
     expect((await request)[1]).toBe(99);
   });
 
-  it("counts reads in the queue", async () => {
+  it("counts queued reads", async () => {
     const pool = await startPool({ queue: 2 });
     const reads = [1, 2, 3].map((i) => pool.read(0, message(ECHO_LATE, i), TENANT));
     const results = await Promise.allSettled(reads);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
   });
 
-  it("fails the reads inside when the thread ends and answers later ones from the next", async () => {
+  it("fails the running reads when the thread ends, and answers later ones from the next thread", async () => {
     const pool = await startPool();
     const inside = [
       pool.read(1, message(ECHO_LATE), TENANT),
@@ -109,7 +109,7 @@ describe("shard pool", () => {
     expect(results[3]).toMatchObject({ reason: { code: "SK-SE-503", retryAfter: 1 } });
   });
 
-  it("hands on what a request throws without restarting", async () => {
+  it("passes on a request's error without a restart", async () => {
     let recoveries = 0;
     const pool = await startPool({ recover: async () => void recoveries++ });
     await expect(pool.ask(0, message(THROW))).rejects.toThrow("refused");
@@ -152,7 +152,7 @@ describe("shard pool", () => {
     expect(pool.open).toBe(true);
   });
 
-  it("recovers at once when the new thread dies before it has loaded", async () => {
+  it("recovers at once if the new thread dies before it has loaded", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skein-pool-"));
     writeFileSync(join(folder, "die"), "");
     const pool = await startPool({ dieDir: folder });
@@ -162,13 +162,13 @@ describe("shard pool", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("leaves a thread alone that waits longer than a hang may take", async () => {
+  it("leaves alone a thread whose request waits longer than the hang limit", async () => {
     const pool = await startPool({ hangMs: HANG_MS });
     expect((await pool.ask(0, message(ECHO_SLOW, 4)))[1]).toBe(4);
     expect(pool.readings()[0]!.restarts).toBe(0);
   });
 
-  it("waits for requests inside when it is closed, then refuses", async () => {
+  it("finishes running requests when it is closed, then refuses", async () => {
     const pool = await startPool();
     const late = pool.ask(0, message(ECHO_LATE, 8));
     await pool.close(() => message(ECHO));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { inSlices, LARGE_BYTES, TenantSlices } from "../../../../../server/fleet/threads/tenant-slices.js";
 
 describe("TenantSlices", () => {
-  it("gives one turn in each turn of the event loop, the tenants one after the other", async () => {
+  it("gives one turn per event loop turn, to the tenants in rotation", async () => {
     const turns = new TenantSlices();
     const given: string[] = [];
     const waiting = [
@@ -24,7 +24,7 @@ describe("TenantSlices", () => {
     expect(given.filter((name) => name !== "d")).toEqual(["a", "b", "c"]);
   });
 
-  it("gives way to queries that need no turn, until they end or need one", async () => {
+  it("yields to queries that need no turn, until they end or need one", async () => {
     const turns = new TenantSlices();
     const light = turns.query(1);
     const other = turns.query(3);
@@ -43,7 +43,7 @@ describe("TenantSlices", () => {
     other.end();
   });
 
-  it("gives way for a short time only", async () => {
+  it("yields for a short time only", async () => {
     const turns = new TenantSlices();
     const endless = turns.query(1);
     for (let i = 0; i < 3; i++) await turns.next(2);
@@ -55,7 +55,7 @@ describe("TenantSlices", () => {
     expect(turns.forBytes(1, LARGE_BYTES)).toBeUndefined();
   });
 
-  it("works step by step, with pauses when that takes long", async () => {
+  it("works step by step, with pauses if that takes long", async () => {
     let pauses = 0;
     const pause = async (): Promise<void> => void pauses++;
     function* steps(ms: number): Generator<void, string> {
@@ -69,7 +69,7 @@ describe("TenantSlices", () => {
     expect(pauses).toBe(5);
   });
 
-  it("throws what a step throws", () => {
+  it("rethrows a step's error", () => {
     // biome-ignore lint/correctness/useYield: it ends before its first pause
     function* broken(): Generator<void, never> {
       throw new Error("broken");

@@ -22,7 +22,7 @@ beforeEach(() => {
   for (const thread of [0, 1]) queries.forget(thread);
 });
 
-test("a thread that works all the time wants help for the queries behind the first until it waits again", async () => {
+test("a constantly busy thread wants help for its queued queries until it is idle again", async () => {
   queries.begin();
   await until(false, () => undefined);
   await until(true, work);
@@ -30,7 +30,7 @@ test("a thread that works all the time wants help for the queries behind the fir
   await until(true, work);
 });
 
-test("it needs none for one query at a time, whatever other threads answer", async () => {
+test("a thread needs no help for one query at a time, whatever other threads answer", async () => {
   queries.begin();
   other.begin();
   await until(true, work);
@@ -40,7 +40,7 @@ test("it needs none for one query at a time, whatever other threads answer", asy
   expect([load.wantsHelp, queries.here]).toEqual([true, 1]);
 });
 
-test("one of several never wants any", async () => {
+test("one of several front-ends never wants help", async () => {
   const several = new ThreadLoad(queries, true);
   queries.begin();
   await until(true, work);

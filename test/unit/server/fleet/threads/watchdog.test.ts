@@ -23,7 +23,7 @@ class World {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a thread hangs once it misses ten looks in a row, and is reported once", () => {
+test("a thread hangs once it misses ten checks in a row, and is reported once", () => {
   const world = new World();
   world.beats++;
   world.look(10);
@@ -37,7 +37,7 @@ test("a thread hangs once it misses ten looks in a row, and is reported once", (
   expect(world.hangs).toBe(2);
 });
 
-test("a thread may take longer to its first beat, in each of its lives", () => {
+test("a thread may take longer before its first beat, after every restart", () => {
   const world = new World();
   world.look(59);
   expect(world.hangs).toBe(0);
@@ -48,7 +48,7 @@ test("a thread may take longer to its first beat, in each of its lives", () => {
   expect(world.hangs).toBe(1);
 });
 
-test("a thread that has nothing to do may be silent", () => {
+test("an idle thread may be silent", () => {
   const world = new World();
   world.beats++;
   world.look(5);

@@ -12,7 +12,7 @@ function headroom(diskFreeBytesMin: number): Headroom {
   return new Headroom(tmpdir(), { memoryBytesMax: Number.POSITIVE_INFINITY, diskFreeBytesMin });
 }
 
-test("what is free beyond the least that must be is headroom, also for a large write", () => {
+test("headroom is the free space beyond the reserve, also for a large write", () => {
   headroom(SOME).check();
   headroom(0).check(SOME);
   const refusal = expect.objectContaining({ code: "SK-SYS-503", retryAfter: 10 });

@@ -17,20 +17,20 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test("a secret is opened by a later process, and its bytes do not show it", () => {
+test("a later process can open a secret, and its stored bytes do not reveal it", () => {
   const sealed = new Secrets(directory).seal("pässword 🔑", "data source 1");
   expect(Buffer.from(sealed).toString("latin1")).not.toContain("word");
   expect(new Secrets(directory).open(sealed, "data source 1")).toBe("pässword 🔑");
   expect(statSync(join(directory, "secrets.key")).mode & 0o777).toBe(0o600);
 });
 
-test("the same secret is sealed differently each time, also an empty one", () => {
+test("the same secret is sealed differently each time, even an empty one", () => {
   const secrets = new Secrets(directory);
   expect(secrets.seal("", "x")).not.toEqual(secrets.seal("", "x"));
   expect(secrets.open(secrets.seal("", "x"), "x")).toBe("");
 });
 
-test("another subject, a changed or missing byte and another key are noticed", () => {
+test("another subject, a changed or missing byte and another key are detected", () => {
   const secrets = new Secrets(directory);
   const sealed = secrets.seal("password", "data source 1");
   const unreadable = (bytes: Uint8Array, subject = "data source 1", by = secrets) =>
@@ -46,13 +46,13 @@ test("another subject, a changed or missing byte and another key are noticed", (
   unreadable(sealed, "data source 1", new Secrets(directory));
 });
 
-test("a file that holds no key is not written over", () => {
+test("a file that holds no key is not overwritten", () => {
   writeFileSync(join(directory, "secrets.key"), "something else");
   expect(() => new Secrets(directory).seal("x", "y")).toThrow("holds no key");
   expect(readFileSync(join(directory, "secrets.key"), "utf8")).toBe("something else");
 });
 
-test("the key of pseudonyms follows from the key of secrets, or stands in a line of its own", () => {
+test("the pseudonym key is derived from the secrets key, or stored on its own line", () => {
   const file = join(directory, "secrets.key");
   writeFileSync(file, `${"ab".repeat(32)}\n`);
   const before = new Secrets(directory).pseudonymKey;

@@ -27,13 +27,13 @@ const THING = object(
 );
 const read = (value: unknown, present?: object) => THING.read(value, "", RULES, present);
 
-test("what is absent or null gets its default", () => {
+test("absent and null members get their default", () => {
   const whole = { name: "a", size: 3, color: { hue: 0, note: undefined }, tags: null };
   expect(read({ name: "a" })).toEqual(whole);
   expect(read({ name: "a", size: null, color: null, tags: null })).toEqual(whole);
 });
 
-test("numbers out of range are clamped to the limits in force", () => {
+test("out-of-range numbers are clamped to the current limits", () => {
   expect(read({ name: "a", size: 100 }).size).toBe(7);
   expect(read({ name: "a", size: -1 }).size).toBe(1);
   expect(read({ name: "a", size: 2n ** 70n }).size).toBe(7);
@@ -42,7 +42,7 @@ test("numbers out of range are clamped to the limits in force", () => {
 describe("a change", () => {
   const present = { name: "a", size: 5, color: { hue: 9, note: "x" }, tags: ["t"] };
 
-  test("keeps what is not given, also inside of objects, and null restores a default", () => {
+  test("keeps omitted members, also inside objects, and null restores a default", () => {
     expect(read({}, present)).toEqual(present);
     expect(read({ color: { hue: 1 }, size: null }, present)).toEqual({
       ...present,
@@ -52,7 +52,7 @@ describe("a change", () => {
     expect(read({ color: null }, present).color).toEqual({ hue: 0 });
   });
 
-  test("cannot take a required member away", () => {
+  test("cannot remove a required member", () => {
     expect(() => read({ name: null }, present)).toThrow("name is missing; expected a string");
   });
 });
@@ -72,7 +72,7 @@ test.each([
   expect(() => read(value)).toThrow(sentence);
 });
 
-test("a refusal of a type tells machines which parameter and what was expected", () => {
+test("a type error tells programs which parameter it was and what was expected", () => {
   expect(() => read({ name: "a", color: { hue: "red" } })).toThrow(
     expect.objectContaining({
       code: "SK-SYS-400",
@@ -81,7 +81,7 @@ test("a refusal of a type tells machines which parameter and what was expected",
   );
 });
 
-test("unknown members are kept or ignored where the table says so, null is a value where it says so", () => {
+test("unknown members are kept or ignored as the table says, and so is null as a value", () => {
   const kept = object({ a: optional(flag()) }, { unknown: "kept" });
   expect(kept.read(JSON.parse('{"a": true, "b": 1, "__proto__": 2}'), "", RULES)).toEqual(
     JSON.parse('{"a": true, "b": 1, "__proto__": 2}'),
@@ -91,7 +91,7 @@ test("unknown members are kept or ignored where the table says so, null is a val
   expect(() => ignored.read({ a: null }, "", RULES)).toThrow("a must be true or false, not null");
 });
 
-test("the schema says the same", () => {
+test("the schema agrees with the reader", () => {
   expect(THING.schema).toEqual({
     type: "object",
     additionalProperties: false,
@@ -109,7 +109,7 @@ test("the schema says the same", () => {
   expect(THING.changeSchema).toEqual({ ...THING.schema, required: undefined });
 });
 
-test("the schema of a reply requires what has a default, and says null only where that is the default", () => {
+test("a reply's schema requires members with a default, and allows null only where that is the default", () => {
   expect(THING.completeSchema).toMatchObject({
     required: ["name", "size", "color", "tags"],
     properties: { size: { type: "integer" }, color: COLOR.completeSchema, tags: { type: ["array", "null"] } },
@@ -118,7 +118,7 @@ test("the schema of a reply requires what has a default, and says null only wher
   expect(open.completeSchema).toMatchObject({ required: [], additionalProperties: true });
 });
 
-test("the schema of a change requires nothing, also inside of objects", () => {
+test("a change's schema requires nothing, also inside objects", () => {
   const login = object({ user: required(text(5)), password: optional(text(5)) }, { unknown: "refused" });
   const source = object({ url: required(text(9)), login: optional(login) }, { unknown: "refused" });
   const given = { url: "a", login: { user: "u", password: "p" } };

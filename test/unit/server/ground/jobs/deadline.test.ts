@@ -9,7 +9,7 @@ const late = (): never => {
 };
 const HOUR_MS = 3_600_000;
 
-test("work settles as it does alone, too late, or with the signal's reason, and leaves no listener", async () => {
+test("work settles with its own result, as too late, or with the signal's reason, and leaves no listener", async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const never = new Promise<string>(() => undefined);

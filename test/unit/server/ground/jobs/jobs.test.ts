@@ -29,7 +29,7 @@ function untilCancelled(signal: AbortSignal): Promise<never> {
 const A = { name: "work", subject: "a" };
 const B = { name: "work", subject: "b" };
 
-test("jobs of one subject follow each other, whether the one before failed or not", async () => {
+test("a subject's jobs run one after another, whether or not the previous one failed", async () => {
   const jobs = new Jobs(log);
   const story: string[] = [];
   const first = gate();
@@ -62,7 +62,7 @@ test("jobs of one subject follow each other, whether the one before failed or no
   expect(story).toEqual(["first begins", "another subject", "first ends", "second", "third"]);
 });
 
-test("a job is known by its name until it is over", async () => {
+test("a job is known by its name until it ends", async () => {
   const jobs = new Jobs(log);
   const held = gate();
   const running = jobs.run(A, () => held.passed);
@@ -73,7 +73,7 @@ test("a job is known by its name until it is over", async () => {
   expect(jobs.has(A)).toBe(false);
 });
 
-test("a job that is queued while the last one of its subject ends is run", async () => {
+test("a job queued while its subject's last one ends is run", async () => {
   const jobs = new Jobs(log);
   let runs = 0;
   const again = async (): Promise<void> => {
@@ -85,7 +85,7 @@ test("a job that is queued while the last one of its subject ends is run", async
   expect(runs).toBe(5);
 });
 
-test("cancelling tells the one that runs, keeps those that wait from beginning, and leaves other subjects alone", async () => {
+test("cancelling aborts the running job, keeps waiting ones from starting, and leaves other subjects alone", async () => {
   const jobs = new Jobs(log);
   let began = false;
   const held = gate();
@@ -108,7 +108,7 @@ test("cancelling tells the one that runs, keeps those that wait from beginning, 
   expect(await jobs.run(A, async () => "a new one")).toBe("a new one");
 });
 
-test("whoever waits behind a job hears at once of being cancelled, however long that job still takes", async () => {
+test("a waiting job is told of its cancellation at once, however long the job before it takes", async () => {
   const jobs = new Jobs(log);
   const held = gate();
   const stubborn = jobs.run(A, () => held.passed);
@@ -119,7 +119,7 @@ test("whoever waits behind a job hears at once of being cancelled, however long 
   await stubborn;
 });
 
-test("draining ends all jobs, waits for those that finish in spite of it, and takes no more", async () => {
+test("draining aborts all jobs, waits for those that finish anyway, and accepts no more", async () => {
   const jobs = new Jobs(log);
   const held = gate();
   let finished = false;
@@ -137,7 +137,7 @@ test("draining ends all jobs, waits for those that finish in spite of it, and ta
   await stubborn;
 });
 
-test("a job that nobody waits for has its failure logged, its cancelling not", async () => {
+test("a background job's failure is logged, its cancellation is not", async () => {
   const logged = vi.spyOn(log, "error");
   const jobs = new Jobs(log);
   const failure = new Error("it failed");
@@ -149,7 +149,7 @@ test("a job that nobody waits for has its failure logged, its cancelling not", a
   expect(logged.mock.calls).toEqual([[{ err: failure, ...A }, "a background job failed"]]);
 });
 
-test("what another part's signal aborted is a failure like every other", async () => {
+test("an abort by another component's signal is a failure like any other", async () => {
   const logged = vi.spyOn(log, "error");
   const jobs = new Jobs(log);
   const late = AbortSignal.abort();
@@ -157,7 +157,7 @@ test("what another part's signal aborted is a failure like every other", async (
   expect(logged).toHaveBeenCalledOnce();
 });
 
-test("a job for later begins once, its time counts from the last call, and it ends with its subject", async () => {
+test("a delayed job starts once, its delay counts from the last call, and it ends with its subject", async () => {
   vi.useFakeTimers();
   const jobs = new Jobs(log);
   const begun: string[] = [];
@@ -178,7 +178,7 @@ test("a job for later begins once, its time counts from the last call, and it en
   expect(begun).toEqual(["second"]);
 });
 
-test("a repeated job comes again whether it failed or not, leaves out a turn that it missed, and ends with its subject", async () => {
+test("a repeated job recurs even after failures, skips missed turns, and ends with its subject", async () => {
   vi.useFakeTimers();
   vi.spyOn(log, "error");
   const jobs = new Jobs(log);

@@ -79,8 +79,8 @@ const READINGS: Readings = {
   disk: { freeBytes: 1, sizeBytes: 2 },
 };
 
-describe("a histogram of durations", () => {
-  test("counts a value into the first bucket that holds it", () => {
+describe("a duration histogram", () => {
+  test("counts a value in the first bucket that holds it", () => {
     const histogram = new DurationHistogram([0.1, 1, 10]);
     for (const value of [0, 0.1, 0.100001, 1, 5, 10, 10.5, 1e9]) histogram.observe(value);
     const { counts, sum } = histogram.values();
@@ -94,12 +94,12 @@ describe("a histogram of durations", () => {
   });
 });
 
-describe("the stopwatch of a query", () => {
+describe("a query's stopwatch", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  test("gives every moment to the phase entered last, also when one is entered again", () => {
+  test("assigns all time to the most recently entered phase, even if it is entered twice", () => {
     let now = 5;
     vi.spyOn(performance, "now").mockImplementation(() => now);
     const trace = new QueryTrace();
@@ -117,8 +117,8 @@ describe("the stopwatch of a query", () => {
   });
 });
 
-describe("the recorder", () => {
-  test("keeps requests apart by route, method and status; unknown methods share a label", () => {
+describe("the metrics recorder", () => {
+  test("separates requests by route, method and status; unknown methods share a label", () => {
     const recorder = new Recorder();
     for (const [method, status] of [
       ["GET", 200],
@@ -144,7 +144,7 @@ describe("the recorder", () => {
   });
 });
 
-test("what a thread has counted stays when it ends, and is added to what its successor counts", () => {
+test("keeps an ended thread's counts and adds them to its successor's", () => {
   const told = new ToldValues();
   expect(told.all()).toEqual([]);
   const [first, second] = [new Recorder(), new Recorder()];
@@ -165,8 +165,8 @@ test("what a thread has counted stays when it ends, and is added to what its suc
   expect([sum().slowQueries, told.all().length]).toEqual([4, 1]);
 });
 
-describe("the text", () => {
-  test("is Prometheus text with the counted and the measured values", async () => {
+describe("the metrics text", () => {
+  test("is in Prometheus format with counted and measured values", async () => {
     const recorder = new Recorder();
     recorder.requestFinished("POST", "/v1/indexes/{name}/query", 200, 3);
     recorder.documentsTaken("import", 5, 2);
@@ -205,7 +205,7 @@ describe("the text", () => {
     expect(scraped.types.get("skein_nodejs_gc_duration_seconds")).toBe("histogram");
   });
 
-  test("adds up what the recorders of several threads have counted", async () => {
+  test("adds up the recorders of several threads", async () => {
     const [owner, first, second] = [new Recorder(), new Recorder(), new Recorder()];
     const route = "/v1/indexes/{name}/query";
     owner.requestFinished("GET", "/v1/health", 200, 3);
@@ -240,7 +240,7 @@ describe("the text", () => {
     expect(scraped.value("skein_embedding_request_duration_seconds_count", { purpose: "query" })).toBe(2);
   });
 
-  test("forgets an index that is gone and never counts twice", async () => {
+  test("forgets a deleted index and never counts twice", async () => {
     const recorder = new Recorder();
     recorder.slowQueries = 2;
     const exposition = new Exposition(recorder);
@@ -250,7 +250,7 @@ describe("the text", () => {
     expect(scraped.labelValues("skein_index_segments", "index").size).toBe(0);
   });
 
-  test("every metric is explained to operators, and nothing else is", () => {
+  test("every metric is documented for operators, and nothing else is", () => {
     const page = readFileSync(join(import.meta.dirname, "../../../../../docs/OPERATIONS.md"), "utf8");
     const listed = new Set(Array.from(page.matchAll(/^\| `(skein_\w+)`/gm), ([, name]) => name));
     const known = [...HISTOGRAMS, ...NUMBERS].map(({ name }) => `skein_${name}`);

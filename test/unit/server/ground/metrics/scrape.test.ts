@@ -29,7 +29,7 @@ function scrapeOf(given: Partial<ScrapeOptions>): Scrape {
   });
 }
 
-test("scrapes at once share one text; a busy thread does not keep it longer", async () => {
+test("concurrent scrapes share one text; a busy thread does not keep it longer", async () => {
   let surveys = 0;
   const health = {
     survey: async () => {
@@ -49,7 +49,7 @@ test("scrapes at once share one text; a busy thread does not keep it longer", as
   expect(surveys).toBe(2);
 });
 
-test("a scrape has what other threads have counted", async () => {
+test("a scrape includes the counts of other threads", async () => {
   const other = new Recorder();
   const scrape = scrapeOf({ others: async () => [other.values()] });
   other.slowQueries = 7;

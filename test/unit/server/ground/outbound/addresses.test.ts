@@ -112,15 +112,15 @@ const PUBLIC = [
 ];
 
 describe("an address", () => {
-  test.each(REFUSED)("that is not global unicast is refused: %s", (address) => {
+  test.each(REFUSED)("outside global unicast is refused: %s", (address) => {
     expect(isPublic(address)).toBe(false);
   });
 
-  test.each(PUBLIC)("that is global unicast is allowed: %s", (address) => {
+  test.each(PUBLIC)("in global unicast is allowed: %s", (address) => {
     expect(isPublic(address)).toBe(true);
   });
 
-  test("that is refused is allowed by the operator: all, by its name, or by itself in any spelling", () => {
+  test("normally refused can be allowed by the operator: all of them, by host name, or by address in any spelling", () => {
     expect(mayConnect("shop.internal", "10.0.0.1", STRICT)).toBe(false);
     expect(mayConnect("shop.internal", "10.0.0.1", { ...STRICT, allowPrivate: true })).toBe(true);
     expect(mayConnect("shop.internal", "10.0.0.1", { ...STRICT, allowHosts: ["Shop.Internal."] })).toBe(true);
@@ -173,7 +173,7 @@ describe("a URL", () => {
     "data:text/csv,a",
     "javascript:1",
     "ws://shop.example/",
-  ])("of another scheme is refused: %s", (url) => {
+  ])("with another scheme is refused: %s", (url) => {
     expect(hostProblem(url, { ...STRICT, allowPrivate: true })).toBe("must begin with http:// or https://");
   });
 
@@ -185,7 +185,7 @@ describe("a URL", () => {
     "http://[::1",
     "http://1.2.3.4.5/",
     "http://[fe80::1%25eth0]/",
-  ])("that is none is refused: %s", (url) => {
+  ])("that is malformed is refused: %s", (url) => {
     expect(hostProblem(url, STRICT)).toBe("must be an absolute URL that begins with http:// or https://");
   });
 
@@ -199,11 +199,11 @@ describe("a URL", () => {
     "http://8.8.8.8/",
     "http://[2606:4700::1]/",
     "http://localhost.example/",
-  ])("of a public host passes: %s", (url) => {
+  ])("with a public host passes: %s", (url) => {
     expect(hostProblem(url, STRICT)).toBeNull();
   });
 
-  test("of a host that the operator allows passes", () => {
+  test("with a host that the operator allows passes", () => {
     const rules = { ...STRICT, allowHosts: ["LocalHost", "::1", "10.0.0.1"] };
     for (const url of ["http://localhost.:80/", "http://[::1]/", "http://0xa.1/"])
       expect(hostProblem(url, rules)).toBeNull();

@@ -20,8 +20,8 @@ afterEach(async () => {
 });
 afterAll(() => server.close());
 
-describe("an answer", () => {
-  test("with 200 brings its headers and the bytes of the body", async () => {
+describe("a reply", () => {
+  test("with status 200 yields its headers and the bytes of its body", async () => {
     const bytes = body(300_000);
     const headers = {
       "content-type": "text/csv",
@@ -43,7 +43,7 @@ describe("an answer", () => {
     expect(await downloaded.chunks.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("without length, or without a byte, is read to its end", async () => {
+  test("without a length, or without a single byte, is read to its end", async () => {
     const bytes = body(200_000);
     server.route("/chunked", { body: () => [bytes.subarray(0, 7), bytes.subarray(7)] });
     server.route("/empty", { body: "" });
@@ -53,7 +53,7 @@ describe("an answer", () => {
     expect(String(await bytesFrom(server.url("/until-close")))).toBe("to the end");
   });
 
-  test("that is compressed is handed over as it was sent", async () => {
+  test("that is compressed is passed on as sent", async () => {
     server.route("/feed", { body: "a,b", gzip: true });
     const { contentEncoding, chunks } = await bodyFrom(server.url("/feed"));
     expect(contentEncoding).toBe("gzip");
@@ -67,13 +67,13 @@ describe("an answer", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each([401, 403])("with %i asks for other credentials and is not tried again", async (status) => {
+  test.each([401, 403])("with %i means bad credentials and is not retried", async (status) => {
     server.route("/feed", { status });
     await expectFailure(server.url("/feed"), {}, "SK-DS-401", `${host} answered with the status ${status}`);
     expect(server.requests).toHaveLength(1);
   });
 
-  test("that is not HTTP, or has a head without end, is no answer", async () => {
+  test("that is not HTTP, or whose head never ends, is refused", async () => {
     server.route("/feed", { raw: "SSH-2.0-OpenSSH_9.2\r\n" });
     await expectFailure(
       server.url("/feed"),
@@ -94,7 +94,7 @@ describe("an answer", () => {
 });
 
 describe("a request", () => {
-  test("says what it accepts and who asks, and identifies itself when it is given credentials", async () => {
+  test("states what it accepts and who sends it, and carries given credentials", async () => {
     const basicAuth = { username: "shop", password: "geheim ü" };
     server.route("/feed", { basicAuth, body: "a" });
     expect(String(await bytesFrom(server.url("/feed?token=1"), { credentials: basicAuth }))).toBe("a");
@@ -114,7 +114,7 @@ describe("a request", () => {
     expect(await fetchFrom(server.url("/date"), { lastModified })).toEqual({ notModified: true });
   });
 
-  test("never shows user, path or query of the URL in an error", async () => {
+  test("never shows the URL's user, path or query in an error", async () => {
     server.route("/feed/s3cret", { status: 404 });
     const url = server.url("/feed/s3cret?token=s3cret").replace("//", "//user:s3cret@");
     await expectFailure(url, {}, "SK-DS-502", `${host} answered with the status 404`);
@@ -122,7 +122,7 @@ describe("a request", () => {
   });
 });
 
-describe("a try again", () => {
+describe("a retry", () => {
   test.each([429, 500, 502, 503, 504, 599])("follows %i twice, after growing pauses", async (status) => {
     const clock = new TestClock();
     server.route("/feed", { status }, { status }, { body: "a" });
@@ -146,21 +146,21 @@ describe("a try again", () => {
     expect(clock.pauses).toEqual([ms]);
   });
 
-  test("is left out when Retry-After is longer than the time that is left", async () => {
+  test("is skipped if Retry-After exceeds the remaining time", async () => {
     const clock = new TestClock();
     server.route("/feed", { status: 503, headers: { "retry-after": "600" } });
     await expectFailure(server.url("/feed"), { clock }, "SK-DS-502", `${host} answered with the status 503`);
     expect(clock.pauses).toEqual([]);
   });
 
-  test("follows a connection that breaks before the answer", async () => {
+  test("follows a connection that breaks before the reply", async () => {
     server.route("/feed", { cutAfter: "head" }, { raw: "" }, { body: "a" });
     expect(String(await bytesFrom(server.url("/feed")))).toBe("a");
     server.route("/feed", { cutAfter: "head" });
     await expectFailure(server.url("/feed"), {}, "SK-DS-521", `${host} broke the connection`);
   });
 
-  test("follows a refused connection, and a name that cannot be resolved", async () => {
+  test("follows a refused connection, and an unresolved name", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await once(closed, "listening");
     const { port } = closed.address() as { port: number };
@@ -181,7 +181,7 @@ describe("a try again", () => {
 });
 
 describe("a limit", () => {
-  test("of bytes is told from the length, or when the body passes it", async () => {
+  test("on bytes applies to the announced length, or when the body exceeds it", async () => {
     const sentence = "the feed is larger than 99999 bytes";
     server.route("/length", { body: body(100_000) });
     await expect(fetchFrom(server.url("/length"), { bytesMax: 99_999 })).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe("a limit", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("of silence ends a wait for the connection, the head and the body", async () => {
+  test("on silence ends a wait for the connection, the head or the body", async () => {
     const silenceMsMax = 20;
     const resolve = () => new Promise<string[]>(() => undefined);
     await expectFailure(
@@ -218,7 +218,7 @@ describe("a limit", () => {
     );
   });
 
-  test("of time ends the download wherever it is, also a pause", async () => {
+  test("on time ends the download wherever it is, even during a pause", async () => {
     const sentence = "the download took longer than 0.05 s";
     server.route("/head", { stallAfter: "head" });
     await expectFailure(server.url("/head"), { msMax: 50 }, "SK-DS-504", sentence);
@@ -246,7 +246,7 @@ describe("a reader", () => {
     }
   });
 
-  test("that is slow slows the server down", async () => {
+  test("that is slow slows down the server", async () => {
     let sent = 0;
     const endless = function* () {
       for (; sent < 1 << 28; sent += 1 << 16) yield Buffer.alloc(1 << 16);

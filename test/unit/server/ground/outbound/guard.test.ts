@@ -53,7 +53,7 @@ function network(names: Record<string, string[][]>): Network & { readonly connec
 }
 
 describe("a name", () => {
-  test("is connected to at the very address that was checked", async () => {
+  test("is connected to at exactly the address that was checked", async () => {
     server.route("/feed", { body: "a" });
     const net = network({ "shop.example": [["93.184.216.34"], ["127.0.0.1"]] });
     expect(String(await bytesFrom("http://Shop.Example/feed", { ...STRICT, network: net }))).toBe("a");
@@ -61,7 +61,7 @@ describe("a name", () => {
     expect(server.requests[0]!.headers.host).toBe("shop.example");
   });
 
-  test("that leads to a private address later is refused then", async () => {
+  test("that later resolves to a private address is then refused", async () => {
     server.route("/feed", { status: 503 });
     const net = network({ "shop.example": [["93.184.216.34"], ["127.0.0.1"]] });
     const url = `http://shop.example:${trap.port}/feed`;
@@ -78,7 +78,7 @@ describe("a name", () => {
     ["::ffff:127.0.0.1"],
     ["fe80::1%lo"],
     ["0.0.0.0"],
-  ])("that leads to %s is refused without a try again", async (address) => {
+  ])("that resolves to %s is refused without a retry", async (address) => {
     const clock = new TestClock();
     const net = network({ "shop.example": [[address]] });
     const url = `http://shop.example:${trap.port}/`;
@@ -97,7 +97,7 @@ describe("a name", () => {
     );
   });
 
-  test("with private addresses beside public ones is connected to at the public ones", async () => {
+  test("with both private and public addresses is connected to at a public one", async () => {
     server.route("/feed", { body: "a" });
     const net = network({ "shop.example": [["127.0.0.1", "::1", "93.184.216.34", "10.0.0.1"]] });
     const url = `http://shop.example:${trap.port}/feed`;
@@ -105,7 +105,7 @@ describe("a name", () => {
     expect(net.connected.map(({ address }) => address)).toEqual(["93.184.216.34"]);
   });
 
-  test("with several addresses is tried at one after the other", async () => {
+  test("with several addresses is tried at one after another", async () => {
     server.route("/feed", { body: "a" });
     const addresses = ["127.0.0.2", "127.0.0.3", "93.184.216.34", "93.184.216.35"];
     const net = network({ "shop.example": [addresses] });
@@ -117,7 +117,7 @@ describe("a name", () => {
     expect(clock.pauses).toEqual([]);
   });
 
-  test("whose connection breaks in the moment in which it is made is asked again", async () => {
+  test("whose connection breaks while being established is retried", async () => {
     server.route("/feed", { body: "a" });
     const net = network({ "shop.example": [["93.184.216.34"]] });
     const breaking = (endpoint: Endpoint) => {
@@ -131,7 +131,7 @@ describe("a name", () => {
     expect(net.connected).toHaveLength(2);
   });
 
-  test("that the operator allows may lead anywhere, and no other name may", async () => {
+  test("that the operator allows may resolve to anything, and no other name may", async () => {
     server.route("/feed", { body: "a" });
     const names = { "shop.internal": [["127.0.0.1"]], "other.internal": [["127.0.0.1"]] };
     const port = server.port;
@@ -161,7 +161,7 @@ describe("a URL", () => {
     "[::1]",
     "127.0.0.1.",
     "x.localhost",
-  ])("of %s is refused, at the start and as a redirect", async (host) => {
+  ])("with %s is refused, both at the start and as a redirect", async (host) => {
     const net = network({ "shop.example": [["93.184.216.34"]] });
     const target = `http://${host}:${trap.port}/`;
     const refusal = /^the feed's URL must lead to a public address, not to /;
@@ -174,7 +174,7 @@ describe("a URL", () => {
     expect(new Set(net.connected.map(({ address }) => address))).toEqual(new Set(["93.184.216.34"]));
   });
 
-  test("of a name that leads to loopback is refused as a redirect", async () => {
+  test("whose name resolves to loopback is refused as a redirect", async () => {
     const net = network({ "shop.example": [["93.184.216.34"]], "trap.example": [["127.0.0.1"]] });
     server.route("/feed", { status: 302, headers: { location: `http://trap.example:${trap.port}/` } });
     await expectFailure(
@@ -186,7 +186,7 @@ describe("a URL", () => {
   });
 
   test.each(["ftp://shop.example/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_INFO"])(
-    "of another scheme is refused as a redirect: %s",
+    "with another scheme is refused as a redirect: %s",
     async (location) => {
       server.route("/feed", { status: 302, headers: { location } });
       const refusal = /^the URL that 127\.0\.0\.1:\d+ redirects to must begin with http:\/\/ or https:\/\/$/;

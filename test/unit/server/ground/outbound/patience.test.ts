@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { retryAfterMs, SYSTEM_CLOCK } from "../../../../../server/ground/outbound/patience.js";
 
-test("a pause ends by itself, or with its signal however long it is", async () => {
+test("a pause ends on its own, or with its signal, however long it is", async () => {
   const controller = new AbortController();
   await SYSTEM_CLOCK.pause(1, controller.signal);
   const paused = SYSTEM_CLOCK.pause(Number.MAX_SAFE_INTEGER, controller.signal);

@@ -23,7 +23,7 @@ afterEach(async () => {
 afterAll(() => Promise.all([server.close(), other.close()]));
 
 test.each([301, 302, 303, 307, 308])(
-  "%i is followed, relative or not, with credentials within the origin",
+  "%i is followed, relative or absolute, with credentials within the origin",
   async (status) => {
     server.route("/a/feed", { status, headers: { location: "../b?x=1#part" } });
     server.route("/b", { status, headers: { location: server.url("/c") } });
@@ -37,13 +37,13 @@ test.each([301, 302, 303, 307, 308])(
   },
 );
 
-test("validators go along, so that the end of the way may say that nothing has changed", async () => {
+test("validators are sent along, so that the last server may answer that nothing has changed", async () => {
   server.route("/feed", { status: 302, headers: { location: "/b" } });
   server.route("/b", { headers: { etag: '"b"' }, body: "a" });
   expect(await fetchFrom(server.url("/feed"), { etag: '"b"' })).toEqual({ notModified: true });
 });
 
-test("credentials never go to another port, name or scheme, not even of the same server", async () => {
+test("credentials never go to another port, name or scheme, not even on the same server", async () => {
   const network: Network = { ...INTERNET, resolve: async () => ["127.0.0.1"] };
   const targets = [
     other.url("/feed"),
@@ -62,7 +62,7 @@ test("credentials never go to another port, name or scheme, not even of the same
   );
 });
 
-test("credentials are there again where a way round leads back", async () => {
+test("credentials are sent again where a detour leads back", async () => {
   server.route("/start", { status: 302, headers: { location: other.url("/feed") } });
   other.route("/feed", { status: 302, headers: { location: server.url("/back") } });
   server.route("/back", { body: "a" });
@@ -71,7 +71,7 @@ test("credentials are there again where a way round leads back", async () => {
   expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });
 
-test("more redirects than allowed, a loop among them, end the download", async () => {
+test("more redirects than allowed, including a loop, end the download", async () => {
   server.route("/loop", { status: 302, headers: { location: "/loop" } });
   await expectFailure(
     server.url("/loop"),
@@ -88,7 +88,7 @@ test("more redirects than allowed, a loop among them, end the download", async (
   );
 });
 
-test("a redirect to nowhere ends the download", async () => {
+test("a redirect without a target ends the download", async () => {
   const nowhere: Record<string, string>[] = [{}, { location: "http://" }, { location: "http://1.2.3.4.5/" }];
   for (const headers of nowhere) {
     server.route("/feed", { status: 302, headers });
@@ -96,7 +96,7 @@ test("a redirect to nowhere ends the download", async () => {
   }
 });
 
-test("a redirect whose body does not end is left at once", async () => {
+test("a redirect whose body does not end is abandoned at once", async () => {
   server.route("/feed", {
     status: 302,
     headers: { location: "/b" },

@@ -26,7 +26,7 @@ function ranges(): (string | undefined)[] {
   return server.requests.map(({ headers }) => headers.range);
 }
 
-describe("a server that sends ranges", () => {
+describe("a server that supports ranges", () => {
   test.each([
     ["a strong ETag", ETAG, '"a"'],
     ["Last-Modified", { "last-modified": "Thu, 01 Jan 2026 00:00:00 GMT" }, "Thu, 01 Jan 2026 00:00:00 GMT"],
@@ -35,7 +35,7 @@ describe("a server that sends ranges", () => {
       { etag: 'W/"a"', "last-modified": "Thu, 01 Jan 2026 00:00:00 GMT" },
       "Thu, 01 Jan 2026 00:00:00 GMT",
     ],
-  ])("is asked for the rest of the body by %s", async (_name, headers, validator) => {
+  ])("is asked for the rest of the body, given %s", async (_name, headers, validator) => {
     const clock = new TestClock();
     const whole: FeedAnswer = { headers, body: BYTES, ranges: true };
     server.route("/feed", { ...whole, cutAfter: 70_000 }, { ...whole, cutAfter: 50_000 }, whole);
@@ -49,7 +49,7 @@ describe("a server that sends ranges", () => {
     expect(clock.pauses).toEqual([2_000, 10_000]);
   });
 
-  test("is not asked again when both tries are used up", async () => {
+  test("is not asked again when both retries are used up", async () => {
     const whole: FeedAnswer = { headers: ETAG, body: BYTES, ranges: true };
     server.route("/feed", { status: 503 }, { ...whole, cutAfter: 70_000 }, { ...whole, cutAfter: 7 });
     const sentence = `${host} ended the answer before it was complete`;
@@ -57,7 +57,7 @@ describe("a server that sends ranges", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("and has another body by then sends it from its start, which is compared", async () => {
+  test("and meanwhile has another body sends it from its start, which is compared", async () => {
     const cut: FeedAnswer = { headers: ETAG, body: BYTES, ranges: true, cutAfter: 70_000 };
     const longer = Buffer.concat([BYTES, body(10, 2)]);
     server.route("/longer", cut, { headers: { etag: '"b"' }, body: longer, ranges: true });
@@ -67,7 +67,7 @@ describe("a server that sends ranges", () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  test("loses a try when what it sends is not the rest", async () => {
+  test("uses up a retry if it does not send the rest", async () => {
     const rest = BYTES.subarray(70_000);
     const cut: FeedAnswer = { headers: ETAG, body: BYTES, cutAfter: 70_000 };
     const wrong: FeedAnswer[] = [
@@ -94,7 +94,7 @@ describe("a server that sends ranges", () => {
     }
   });
 
-  test("and sends less of the rest than it says is found out", async () => {
+  test("and sends less of the rest than it announced is detected", async () => {
     const range = { "content-range": "bytes 70000-299999/300000" };
     const short = BYTES.subarray(70_000, 299_999);
     const chunked = `${short.length.toString(16)}\r\n`;
@@ -106,15 +106,18 @@ describe("a server that sends ranges", () => {
 });
 
 describe("a server without ranges", () => {
-  test.each([0, 1, 70_000, 299_999])("sends the body anew after a cut at byte %i", async (cutAfter) => {
-    const clock = new TestClock();
-    server.route("/feed", { body: BYTES, cutAfter }, { body: BYTES });
-    expect((await bytesFrom(server.url("/feed"), { clock })).equals(BYTES)).toBe(true);
-    expect(ranges()).toEqual([undefined, undefined]);
-    expect(clock.pauses).toEqual([2_000]);
-  });
+  test.each([0, 1, 70_000, 299_999])(
+    "sends the whole body again after a cut at byte %i",
+    async (cutAfter) => {
+      const clock = new TestClock();
+      server.route("/feed", { body: BYTES, cutAfter }, { body: BYTES });
+      expect((await bytesFrom(server.url("/feed"), { clock })).equals(BYTES)).toBe(true);
+      expect(ranges()).toEqual([undefined, undefined]);
+      expect(clock.pauses).toEqual([2_000]);
+    },
+  );
 
-  test("may break again before, at or behind the first cut", async () => {
+  test("may break again before, at or after the first cut", async () => {
     for (const second of [0, 50_000, 70_000, 90_000]) {
       server.route(
         "/feed",
@@ -126,7 +129,7 @@ describe("a server without ranges", () => {
     }
   });
 
-  test("whose body has changed is found out, whatever has changed", async () => {
+  test("whose body has changed is detected, whatever has changed", async () => {
     const other = Buffer.from(BYTES);
     other[69_999]! ^= 1;
     const changes: FeedAnswer[] = [
@@ -141,7 +144,7 @@ describe("a server without ranges", () => {
     }
   });
 
-  test("may answer with a passing failure in between, but not with a lasting one", async () => {
+  test("may fail temporarily in between, but not permanently", async () => {
     server.route("/feed", { body: BYTES, cutAfter: 70_000 }, { status: 503 }, { body: BYTES });
     expect((await bytesFrom(server.url("/feed"))).equals(BYTES)).toBe(true);
     for (const [status, code] of [
@@ -159,7 +162,7 @@ describe("a server without ranges", () => {
     expect((await bytesFrom(server.url("/feed"), { silenceMsMax: 1_000 })).equals(BYTES)).toBe(true);
   });
 
-  test("is not asked again by a reader that has stopped", async () => {
+  test("is not asked again after the reader has stopped", async () => {
     server.route("/feed", { body: BYTES, cutAfter: 70_000 });
     const { chunks } = await bodyFrom(server.url("/feed"));
     await chunks.next();
@@ -169,8 +172,8 @@ describe("a server without ranges", () => {
   });
 });
 
-describe("an end that comes early", () => {
-  test("is told from the length, and from chunks without their last", async () => {
+describe("an early end", () => {
+  test("is detected from the length, or from missing final chunks", async () => {
     const sentence = `${host} ended the answer before it was complete`;
     for (const raw of [
       "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc",
@@ -184,7 +187,7 @@ describe("an end that comes early", () => {
     }
   });
 
-  test("and is met by a reader that is slow ends nothing but the download", async () => {
+  test("met by a slow reader ends nothing but the download", async () => {
     const resetting = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => {

@@ -42,7 +42,7 @@ function trusting(ca: string): Network & { readonly connected: Endpoint[] } {
 const ALLOWED = { allowPrivate: true };
 
 describe("a certificate", () => {
-  test("of the URL's name is believed, and the connection carries the feed", async () => {
+  test("for the URL's name is accepted, and the connection carries the feed", async () => {
     const server = await start(CERTIFICATE);
     const bytes = body(300_000);
     const headers = { etag: '"a"' };
@@ -61,8 +61,8 @@ describe("a certificate", () => {
   });
 
   test.each([
-    ["of another name", "other.example", CERTIFICATE, trusting(CERTIFICATE), "is for another name"],
-    ["that has expired", "shop.example", EXPIRED_CERTIFICATE, trusting(EXPIRED_CERTIFICATE), "has expired"],
+    ["for another name", "other.example", CERTIFICATE, trusting(CERTIFICATE), "is for another name"],
+    ["that expired", "shop.example", EXPIRED_CERTIFICATE, trusting(EXPIRED_CERTIFICATE), "has expired"],
     [
       "that is self-signed",
       "shop.example",
@@ -70,8 +70,8 @@ describe("a certificate", () => {
       { ...INTERNET, resolve: async () => ["127.0.0.1"] },
       "is self-signed",
     ],
-    ["that is self-signed, of an address", "127.0.0.1", CERTIFICATE, INTERNET, "is self-signed"],
-  ])("%s is refused without a try again, and nothing is sent", async (_name, host, cert, network, fault) => {
+    ["that is self-signed, for an address", "127.0.0.1", CERTIFICATE, INTERNET, "is self-signed"],
+  ])("%s is refused without a retry, and nothing is sent", async (_name, host, cert, network, fault) => {
     const server = await start(cert);
     const clock = new TestClock();
     const fetch = { ...ALLOWED, network, clock };
@@ -81,14 +81,14 @@ describe("a certificate", () => {
   });
 });
 
-test("a server that speaks no TLS is told apart", async () => {
+test("a server that does not speak TLS is reported as such", async () => {
   const server = await start();
   const url = server.url("/feed").replace("http:", "https:");
   await expectFailure(url, {}, "SK-DS-525", "no secure connection to 127.0.0.1 could be agreed on");
   expect(server.requests).toEqual([]);
 });
 
-test("a server that speaks only TLS is no HTTP server", async () => {
+test("a server that speaks only TLS is not an HTTP server", async () => {
   const server = await start(CERTIFICATE);
   const url = server.url("/feed").replace("https:", "http:");
   await expectFailure(
@@ -99,7 +99,7 @@ test("a server that speaks only TLS is no HTTP server", async () => {
   );
 });
 
-test("a server that never shakes hands is left alone after the silence, and no connection stays", async () => {
+test("a server that never completes the handshake is abandoned after the silence limit, and no connection stays", async () => {
   const silent = createServer((socket) => socket.on("error", () => undefined).resume()).listen(
     0,
     "127.0.0.1",
@@ -111,7 +111,7 @@ test("a server that never shakes hands is left alone after the silence, and no c
   await new Promise((resolve) => silent.close(resolve));
 });
 
-test("credentials do not come along from HTTPS to HTTP of the same host", async () => {
+test("credentials are not sent from HTTPS to HTTP on the same host", async () => {
   const [secure, plain] = await Promise.all([start(CERTIFICATE), start()]);
   secure.route("/feed", { status: 302, headers: { location: "http://shop.example/feed" } });
   plain.route("/feed", { body: "a" });
