@@ -70,13 +70,13 @@ function busy(ms: number): void {
 }
 
 describe("ReadScheduler", () => {
-  it("answers the reads of one tenant in their order", async () => {
+  it("answers one tenant's reads in order", async () => {
     const line = startLine(() => undefined);
     line.send(...[1, 2, 3, 4, 5].map((id) => ({ id, flow: 1, index: id })));
     expect(await line.answered(5)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("lets a tenant go first that has used less", async () => {
+  it("prefers the tenant that has used less", async () => {
     const line = startLine((id) => busy(id < 10 ? 4 : 0));
     line.send(
       ...[1, 2, 3, 4].map((id) => ({ id, flow: 1, index: 1 })),
@@ -86,7 +86,7 @@ describe("ReadScheduler", () => {
     expect(line.begun).toEqual([1, 11, 12, 2, 3, 4]);
   });
 
-  it("answers another tenant's read in the middle of a long one", async () => {
+  it("answers another tenant's read during a long one", async () => {
     const line = startLine((id, self) => {
       if (id !== 1) return;
       line.send({ id: 2, flow: 2, index: 2 });
@@ -99,7 +99,7 @@ describe("ReadScheduler", () => {
     expect(await line.answered(2)).toEqual([2, 1]);
   });
 
-  it("sends the answer before a long read in the middle of that", async () => {
+  it("sends an earlier answer during a long read", async () => {
     const line = startLine((id, self) => {
       if (id !== 2) return;
       busy(3);
@@ -111,7 +111,7 @@ describe("ReadScheduler", () => {
     expect(await line.answered(2)).toEqual([1, 2]);
   });
 
-  it("never interrupts a read for one of the same tenant or of the same index", async () => {
+  it("never interrupts a read for one of the same tenant or index", async () => {
     const line = startLine((id, self) => {
       if (id !== 1) return;
       line.send({ id: 2, flow: 1, index: 2 }, { id: 3, flow: 2, index: 1 }, { id: 4, flow: 3, index: 3 });
@@ -123,7 +123,7 @@ describe("ReadScheduler", () => {
     expect(new Set(await line.answered(4))).toEqual(new Set([1, 2, 3, 4]));
   });
 
-  it("interrupts what interrupts, but never for an index at work below", async () => {
+  it("interrupts an interrupting read, but never for an index already being read below", async () => {
     const line = startLine((id, self) => {
       if (id > 2) return;
       const next = [
@@ -139,13 +139,13 @@ describe("ReadScheduler", () => {
     expect(line.begun.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
-  it("does nothing between reads, and in work that is no read", async () => {
+  it("does nothing between reads, and in work that is not a read", async () => {
     const line = startLine((_, self) => self.meanwhile());
     line.send({ id: 1, flow: 1, index: 1 });
     expect(await line.answered(1)).toEqual([1]);
   });
 
-  it("lets a tenant have a few late answers at a time, and others go on meanwhile", async () => {
+  it("lets a tenant have a few late answers at a time, while others go on", async () => {
     const releases: (() => void)[] = [];
     const line = startLine((id) =>
       id < 10 ? new Promise<void>((resolve) => releases.push(resolve)) : undefined,
@@ -175,7 +175,7 @@ describe("ReadScheduler", () => {
     expect(await line.answered(2)).toEqual([2, 1]);
   });
 
-  it("answers each thread on its own line, by one order of turns", async () => {
+  it("answers each thread on its own line, in a common order", async () => {
     const first = startLine((id) => busy(id < 10 ? 4 : 0));
     const second = asker(first.line);
     first.send(...[1, 2, 3].map((id) => ({ id, flow: 1, index: 1 })));
@@ -185,7 +185,7 @@ describe("ReadScheduler", () => {
     expect(first.begun.indexOf(11)).toBeLessThan(first.begun.indexOf(3));
   });
 
-  it("goes on when a thread has left", async () => {
+  it("continues after a thread has left", async () => {
     const first = startLine(() => undefined);
     const second = asker(first.line);
     second.send({ id: 5, flow: 1, index: 1 });

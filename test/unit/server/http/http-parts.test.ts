@@ -40,7 +40,7 @@ describe("a JSON body", () => {
     expect(() => parse("[01234567890123456789]")).toThrow(/not valid JSON/);
   });
 
-  test("rounds nothing else than JSON.parse does", () => {
+  test("rounds nothing but what JSON.parse rounds", () => {
     const digits = fc.stringMatching(/^(0|[1-9]\d{0,24})(\.\d{1,24})?([eE][+-]?\d{1,20})?$/);
     fc.assert(
       fc.property(digits, fc.boolean(), (text, negative) => {
@@ -51,16 +51,16 @@ describe("a JSON body", () => {
     );
   });
 
-  test("does not mistake a client's text for its own mark", () => {
+  test("does not mistake a client's text for its own marker", () => {
     expect(parse('["\\u0000int:x", 9007199254740993]')).toEqual(["\u0000int:x", 9007199254740993n]);
   });
 
-  test("takes a long string with digits in it", () => {
+  test("accepts a long string with digits in it", () => {
     const long = `${"9".repeat(20)}${"a\\n".repeat(400_000)}`;
     expect((parse(`["${long}"]`) as string[])[0]!.length).toBe(20 + 800_000);
   });
 
-  test("names like __proto__ are only names", () => {
+  test("treats names like __proto__ as ordinary names", () => {
     const value = parse('{"__proto__":{"polluted":true}}') as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect("polluted" in {}).toBe(false);
@@ -78,7 +78,7 @@ describe("a JSON body", () => {
   ])("%j is refused", (text, message) => expect(() => parse(text)).toThrow(message));
 
   test.each(['"\\ud83d\\ude00"', '"[[[[\\"]]"', `${"[".repeat(64)}${"]".repeat(64)}`])(
-    "%s is fine",
+    "%s is accepted",
     (text) => {
       expect(parse(text)).toEqual(JSON.parse(text));
     },
@@ -96,7 +96,7 @@ describe("the body queue", () => {
   };
   const MIB = new Uint8Array(1024 * 1024);
 
-  test("collects a large body in a block that goes back to the system with the request", async () => {
+  test("collects a large body in a block that is freed with the request", async () => {
     const { body } = queue(3 * MIB.length);
     const chunk = MIB.slice();
     const pieces = [1, 2, 3].map((byte) => new Uint8Array(MIB.length).fill(byte));
@@ -117,7 +117,7 @@ describe("the body queue", () => {
     expect(whole.byteLength).toBe(0);
   });
 
-  test("collects what comes before and after the question", async () => {
+  test("collects chunks from before and after collect is called", async () => {
     const { body } = queue();
     body.push(Buffer.from("ab"));
     const whole = body.collect(10, "SK-SYS-413");
@@ -126,7 +126,7 @@ describe("the body queue", () => {
     expect(Buffer.from(await whole).toString()).toBe("abcd");
   });
 
-  test("refuses a declared length at once and a growing body as soon as it is too large", async () => {
+  test("refuses a declared length at once and a growing body once it is too large", async () => {
     await expect(queue(11).body.collect(10, "SK-DOC-413")).rejects.toMatchObject({ code: "SK-DOC-413" });
     const { body } = queue();
     const whole = body.collect(10, "SK-SYS-413");
@@ -148,7 +148,7 @@ describe("the body queue", () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("gives memory back", async () => {
+  test("frees its memory", async () => {
     const memory = bodyMemory(2.5 * MIB.length);
     const first = queue(-1, memory).body;
     first.push(MIB);
@@ -163,7 +163,7 @@ describe("the body queue", () => {
     expect(memory.reserve(2 * MIB.length)).toBe(true);
   });
 
-  test("gives up on a body that does not come", async () => {
+  test("gives up on a body that does not arrive", async () => {
     const { body } = queue(-1, undefined, { bodyIdleMsMax: 20 });
     await expect(body.collect(10, "SK-SYS-413")).rejects.toMatchObject({ code: "SK-SYS-408" });
     const dripping = queue(-1, undefined, { bodyIdleMsMax: 1000, bodyTotalMsMax: 60 }).body;
@@ -189,14 +189,14 @@ describe("the router", () => {
   const operation = (method: string, path: string): string | undefined =>
     router.match(method, path).route.operation;
 
-  test("prefers words over parameters and decodes parameters", () => {
+  test("prefers literal segments to parameters and decodes parameters", () => {
     expect(operation("GET", "/v1/indexes/p/documents/export")).toBe("exportDocuments");
     expect(operation("GET", "/v1/indexes/p/documents/exports")).toBe("getDocument");
     const match = router.match("GET", "/v1/indexes/p/documents/a%2Fb%20c");
     expect(match).toMatchObject({ params: { name: "p", id: "a/b c" } });
   });
 
-  test("answers HEAD where GET is, and knows the methods of a path", () => {
+  test("answers HEAD wherever there is a GET, and knows a path's methods", () => {
     expect(operation("HEAD", "/v1/indexes")).toBe("listIndexes");
     const answer = (method: string, path: string) =>
       router.match(method, path).route.handle({ request: { method } } as never);
@@ -243,7 +243,7 @@ describe("the OpenAPI document", () => {
     for (const name of Object.keys(OPENAPI.components.schemas)) expect(references).toContain(name);
   });
 
-  test("asks for a key exactly where the table does", () => {
+  test("requires a key exactly where the table does", () => {
     for (const route of ROUTES) {
       const item = OPENAPI.paths[route.path]!;
       const operation = item[route.method.toLowerCase() as keyof typeof item]!;

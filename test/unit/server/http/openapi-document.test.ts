@@ -27,7 +27,7 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(schemas.Query)).toContain("Default: 10.");
   });
 
-  test("requires of the usual requests only what the server requires", () => {
+  test("requires in common requests only what the server requires", () => {
     const required = (name: string) => schemas[name]!.required ?? [];
     expect(required("Query")).toEqual(["q"]);
     expect(required("SearchSlot")).toEqual(["index", "q"]);
@@ -45,7 +45,7 @@ describe("the OpenAPI document", () => {
     expect(free.map(({ operationId }) => operationId).sort()).toEqual(["rotateKey", "similarDocuments"]);
   });
 
-  test("says null of a reply's member only where it can be null", () => {
+  test("allows null in a reply only where it can occur", () => {
     expect(schemas.Field!.properties).toMatchObject({ facet: { type: "boolean" } });
     expect(schemas.Settings!.properties).toMatchObject({
       num_typos: { type: "integer" },
@@ -66,7 +66,7 @@ describe("the OpenAPI document", () => {
     expect(inlined).toEqual([]);
   });
 
-  test("says where the server is", () => expect(OPENAPI.servers[0]!.url).toBe("/"));
+  test("states the server's URL", () => expect(OPENAPI.servers[0]!.url).toBe("/"));
 
   test.each(bodies)(
     "has an example for %s that fits its schema",

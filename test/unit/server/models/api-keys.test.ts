@@ -35,14 +35,14 @@ const at = (record: IndexRecord, url: string): IndexRecord => ({
   settings: { ...record.settings, embedder: { ...record.settings.embedder, url } },
 });
 
-test("every index of the tenant with the same server opens the key", () => {
+test("every index of the tenant with the same server can open the key", () => {
   const record = withKey();
   expect(openApiKey(secrets, record, "embedder")).toBe("sk-key");
   expect(openApiKey(new Secrets(directory), { ...record, uid: 9, name: "copy" }, "embedder")).toBe("sk-key");
   expect(openApiKey(secrets, at(record, "https://MODELS.example:443/v2"), "embedder")).toBe("sk-key");
 });
 
-test("no other tenant, server or data directory opens it", () => {
+test("no other tenant, server or data directory can open it", () => {
   const record = withKey();
   const unreadable = (other: IndexRecord, by = secrets) =>
     expect(() => openApiKey(by, other, "embedder")).toThrow(UnreadableSecretError);

@@ -25,8 +25,8 @@ const vectorOf = (text: string): number[] => [...Float32Array.from(hashedVector(
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `shoe number ${i}`);
 const sizes = (): number[] => server.requests.map(({ body }) => body.input.length);
 
-describe("documents", () => {
-  test("get their vectors in the order of the texts, whatever the order of the answer", async () => {
+describe("embedding documents", () => {
+  test("returns vectors in the order of the texts, whatever the order of the reply", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
     server.script({ items: (items) => [...items].reverse() });
     const texts = ["red shoe", "blue hat", "  green sock\n"];
@@ -47,7 +47,7 @@ describe("documents", () => {
     endpoint.close();
   });
 
-  test("may come without index, in the order of the texts", async () => {
+  test("accepts a reply without indexes, in the order of the texts", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.script({ items: (items) => items.map(({ embedding }) => ({ embedding })) });
     const [first, second] = await endpoint.embedDocuments(["a b", "c d"], NEVER);
@@ -55,7 +55,7 @@ describe("documents", () => {
     endpoint.close();
   });
 
-  test("without text have zeros, and nobody is asked", async () => {
+  test("gives documents without text zeros, without a request", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     expect(await endpoint.embedDocuments([], NEVER)).toEqual([]);
     expect(await endpoint.embedDocuments(["", " \n"], NEVER)).toEqual([
@@ -68,7 +68,7 @@ describe("documents", () => {
     endpoint.close();
   });
 
-  test("go in batches of so many texts and characters, some at a time", async () => {
+  test("sends batches limited in texts and characters, a few at a time", async () => {
     const limits = {
       embeddingBatchTextsMax: 10,
       embeddingBatchCharactersMax: 1_000,
@@ -94,7 +94,7 @@ describe("documents", () => {
     endpoint.close();
   });
 
-  test("are cut to the characters that are sent, not within one", async () => {
+  test("truncates texts to the maximum length, not within a character", async () => {
     const { endpoint } = endpointAt(server.url(), { embeddingTextCharactersMax: 5 }, clock);
     await endpoint.embedDocuments(["abcdefgh", "abcd👟"], NEVER);
     expect(server.texts()).toEqual(["abcde", "abcd"]);
@@ -102,12 +102,12 @@ describe("documents", () => {
   });
 });
 
-describe("what may pass", () => {
+describe("a temporary failure", () => {
   test.each([
     ["a status", { status: 502 }],
     ["a full server", { status: 429 }],
     ["a broken connection", { reset: true }],
-  ])("is tried again after growing pauses: %s", async (_name, answer) => {
+  ])("is retried after growing pauses: %s", async (_name, answer) => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
     server.script(answer, answer, answer, answer);
     const [vector] = await endpoint.embedDocuments(["hat"], NEVER);
@@ -118,7 +118,7 @@ describe("what may pass", () => {
     endpoint.close();
   });
 
-  test("is tried again when the server wants it to be", async () => {
+  test("is retried when the server asks for it", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.script({ status: 429, headers: { "retry-after": "20" } }, { status: 503 });
     await endpoint.embedDocuments(["hat"], NEVER);
@@ -126,7 +126,7 @@ describe("what may pass", () => {
     endpoint.close();
   });
 
-  test("is given up when it does not pass, and the server is left alone for growing pauses", async () => {
+  test("is abandoned if it persists, and the server is then left alone for growing pauses", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always({ status: 503 });
     const sentence = "the model's server answered with the status 503";
@@ -166,7 +166,7 @@ describe("what may pass", () => {
   });
 
   test.each(["before", "within", "never"] as const)(
-    "is a server that does not end its answer (%s)",
+    "includes a server that does not finish its reply (%s)",
     async (when) => {
       const { endpoint } = endpointAt(server.url(), { embeddingRequestMsMax: 20 }, clock);
       server.always(when === "never" ? { endless: true } : { silent: when });
@@ -180,7 +180,7 @@ describe("what may pass", () => {
   );
 });
 
-describe("an answer that is none", () => {
+describe("an invalid reply", () => {
   const changed = (index: number, value: unknown) => (items: readonly EmbeddingItem[]) =>
     items.map((item) => ({ ...item, embedding: item.embedding.map((n, i) => (i === index ? value : n)) }));
   const items: [string, (items: readonly EmbeddingItem[]) => unknown][] = [
@@ -207,7 +207,7 @@ describe("an answer that is none", () => {
     ["with a vector that has an infinite number", changed(511, 1e39)],
     ["with a vector of zeros", (all) => all.map((item) => ({ ...item, embedding: new Array(512).fill(0) }))],
   ];
-  test.each(items)("%s is given up when a harmless text has none either (%#)", async (what, items) => {
+  test.each(items)("%s is abandoned if a harmless text fails as well (%#)", async (what, items) => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.script({ items }, { items: () => [] });
     const refusals: EndpointError[] = [];
@@ -232,7 +232,7 @@ describe("an answer that is none", () => {
     endpoint.close();
   });
 
-  test.each([401, 403, 404, 405])("with the status %i is not tried again", async (status) => {
+  test.each([401, 403, 404, 405])("with the status %i is not retried", async (status) => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.script({ status });
     expect(await failureOf(endpoint.embedDocuments(["red"], NEVER))).toMatchObject({ status });
@@ -241,7 +241,7 @@ describe("an answer that is none", () => {
   });
 });
 
-describe("a text that the server refuses", () => {
+describe("a text refused by the server", () => {
   const REFUSED = { status: 400 };
   const inputs = (): (readonly string[])[] => server.requests.map(({ body }) => body.input);
   /** Returns a function that gives `answer` for a request if `what` is true for any of its texts. */
@@ -254,7 +254,7 @@ describe("a text that the server refuses", () => {
     return { vectors: vectors.map((vector) => [...vector]), refusals };
   }
 
-  test("for its length is shortened until it fits, and the others of its batch are not touched", async () => {
+  test("for its length is shortened until it fits, and the rest of its batch is unaffected", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     const long = `long ${"x".repeat(995)}`;
     server.always(to(({ length }) => length > 250, REFUSED));
@@ -275,7 +275,7 @@ describe("a text that the server refuses", () => {
     endpoint.close();
   });
 
-  test("at any length has zeros, and is told with the reason", async () => {
+  test("at any length gets zeros, and is reported with the reason", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
     server.always(to((text) => text.startsWith("bad"), { status: 422 }));
     const texts = ["a", `bad ${"x".repeat(500)}`, "b", "bad", "c"];
@@ -299,7 +299,7 @@ describe("a text that the server refuses", () => {
   });
 
   test.each([400, 413, 422])(
-    "with all others is a failed server: nothing is refused (%i)",
+    "along with all others means a failed server: nothing is refused (%i)",
     async (status) => {
       const { endpoint } = endpointAt(server.url(), {}, clock);
       server.always({ status });
@@ -309,7 +309,7 @@ describe("a text that the server refuses", () => {
     },
   );
 
-  test("by a server that begins to refuse everything is not refused", async () => {
+  test("is not marked as refused if the server begins to refuse everything", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
     // The server rejects the batch and its second half. It accepts the harmless text only once.
     server.script(REFUSED, {}, {}, REFUSED, REFUSED);
@@ -319,7 +319,7 @@ describe("a text that the server refuses", () => {
     endpoint.close();
   });
 
-  test("with the status 500 twice is refused, too", async () => {
+  test("with status 500 twice is marked as refused, too", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always(to((text) => text === "bad", { status: 500 }));
     const { vectors, refusals } = await embed(["a", "bad"], endpoint);
@@ -330,7 +330,7 @@ describe("a text that the server refuses", () => {
     endpoint.close();
   });
 
-  test("with the status 500, as everything, is waited for", async () => {
+  test("with status 500, like every other text, is retried", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always({ status: 500 });
     expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 500 });
@@ -344,7 +344,7 @@ describe("a text that the server refuses", () => {
       (all: readonly EmbeddingItem[]) => all.map((item) => ({ ...item, embedding: new Array(512).fill(0) })),
     ],
     ["too few vectors", (all: readonly EmbeddingItem[]) => all.slice(1)],
-  ])("by an answer with %s is refused, too", async (_what, items) => {
+  ])("through a reply with %s is marked as refused, too", async (_what, items) => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always(to((text) => text === "bad", { items }));
     const { vectors, refusals } = await embed(["a", "bad", "b"], endpoint);
@@ -354,8 +354,8 @@ describe("a text that the server refuses", () => {
   });
 });
 
-describe("an end", () => {
-  test("by the signal is its reason, closes connections and leaves the circuit as it was", async () => {
+describe("ending an embedding", () => {
+  test("by its signal fails with the reason, closes connections and leaves the circuit unchanged", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always({ silent: "before" });
     const stop = new AbortController();
@@ -370,7 +370,7 @@ describe("an end", () => {
     endpoint.close();
   });
 
-  test("of one batch ends the others", async () => {
+  test("because one batch failed stops the other batches", async () => {
     const { endpoint } = endpointAt(server.url(), { embeddingBatchTextsMax: 1 }, clock);
     server.script({ silent: "before" }, { silent: "before" }, { status: 401 });
     server.always({ silent: "before" });
@@ -380,7 +380,7 @@ describe("an end", () => {
     endpoint.close();
   });
 
-  test("of the endpoint ends what is under way", async () => {
+  test("by closing the endpoint stops all requests in progress", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always({ silent: "before" });
     const failed = failureOf(endpoint.embedDocuments(["hat"], NEVER));

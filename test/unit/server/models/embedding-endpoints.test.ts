@@ -58,13 +58,13 @@ const endpoint = (more: object = {}) => ({
   ...more,
 });
 
-describe("an index", () => {
-  test("without an endpoint has none", async () => {
+describe("an index's endpoint", () => {
+  test("is null if the settings name none", async () => {
     await put(1, { source: "documents" });
     expect([of(1), of(99)]).toEqual([null, null]);
   });
 
-  test("has the endpoint of its settings, with its key", async () => {
+  test("follows its settings, with its key", async () => {
     await put(1, endpoint());
     expect(await of(1)!.embedQuery("shoe")).toHaveLength(512);
     expect(server.requests[0]).toMatchObject({
@@ -74,7 +74,7 @@ describe("an index", () => {
     expect(of(1)).toBe(of(1));
   });
 
-  test("shares it with the tenant's other indexes of the same server, model and key", async () => {
+  test("is shared with the tenant's other indexes that have the same server, model and key", async () => {
     await put(1, endpoint());
     await put(2, endpoint({ fields: ["title"] }));
     await put(3, endpoint({ model: "large" }));
@@ -84,7 +84,7 @@ describe("an index", () => {
     expect(new Set([1, 2, 3, 4, 5].map(of)).size).toBe(4);
   });
 
-  test("keeps it over changes of something else, and over changes back and forth of others", async () => {
+  test("is kept across unrelated changes, and across changes of other indexes and back", async () => {
     await put(1, endpoint());
     await put(2, endpoint());
     const first = of(1)!;
@@ -95,7 +95,7 @@ describe("an index", () => {
     expect(await first.embedQuery("shoe")).toHaveLength(512);
   });
 
-  test("loses it when the settings change or the index is deleted: nothing goes there any more", async () => {
+  test("is closed when the settings change or the index is deleted: nothing is sent there again", async () => {
     for (const change of [
       () => put(1, { model: "large" }),
       () => put(1, { api_key: "other" }),
@@ -113,7 +113,7 @@ describe("an index", () => {
   });
 });
 
-test("a key that cannot be read is said so, and nothing is sent", async () => {
+test("an unreadable key is reported as such, and nothing is sent", async () => {
   await put(1, endpoint());
   rmSync(join(directory, "secrets.key"));
   endpoints = open();
@@ -126,7 +126,7 @@ test("a key that cannot be read is said so, and nothing is sent", async () => {
   expect(await of(1)!.embedQuery("shoe")).toHaveLength(512);
 });
 
-test("what the operator does not allow any more is not connected to", async () => {
+test("a host that the operator no longer allows is not connected to", async () => {
   await put(1, endpoint());
   endpoints = open({ allowPrivate: false, allowHosts: [] });
   const failure = await failureOf(of(1)!.embedDocuments(["shoe"], NEVER));

@@ -48,14 +48,14 @@ describe("a query", () => {
     endpoint.close();
   });
 
-  test("of blanks has none", async () => {
+  test("of blanks gets none", async () => {
     const { endpoint, recorder } = endpointAt(server.url());
     expect([await endpoint.embedQuery(""), await endpoint.embedQuery(" \n")]).toEqual([null, null]);
     expect([server.requests.length, recorder.embeddings.query.missed]).toEqual([0, 0]);
     endpoint.close();
   });
 
-  test("shares the request of another one with its text", async () => {
+  test("shares the request of another query with the same text", async () => {
     const { endpoint } = endpointAt(server.url());
     const held = gate();
     server.always(held);
@@ -67,7 +67,7 @@ describe("a query", () => {
     endpoint.close();
   });
 
-  test("goes together with others when requests are under way", async () => {
+  test("is batched with others while requests are in progress", async () => {
     const { endpoint } = endpointAt(server.url());
     const held = gate();
     server.always(held);
@@ -83,7 +83,7 @@ describe("a query", () => {
     endpoint.close();
   });
 
-  test("is turned away when too many wait", async () => {
+  test("is turned away if too many are waiting", async () => {
     const { endpoint, recorder } = endpointAt(server.url());
     const held = gate();
     server.always(held);
@@ -97,8 +97,8 @@ describe("a query", () => {
   });
 });
 
-describe("a server that is too slow", () => {
-  test("is not waited for; what comes late is remembered", async () => {
+describe("a slow server", () => {
+  test("is not waited for, but its late replies are cached", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), { embeddingQueryMsMax: 10 }, SYSTEM_CLOCK);
     const held = gate();
     server.script(held);
@@ -110,7 +110,7 @@ describe("a server that is too slow", () => {
     endpoint.close();
   });
 
-  test("is not asked any more after three late answers, until a pause is over", async () => {
+  test("is not asked again after three late replies, until a pause is over", async () => {
     const clock = new TestClock();
     const { endpoint } = endpointAt(server.url(), { embeddingQueryMsMax: 600_000 }, clock);
     for (let i = 0; i < 3; i++) {
@@ -134,7 +134,7 @@ describe("a server that is too slow", () => {
     endpoint.close();
   });
 
-  test("is left alone after three queries, before their requests end; what they bring is remembered", async () => {
+  test("is left alone after three queries, before their requests end; their vectors are cached", async () => {
     const clock = new TestClock();
     const { endpoint } = endpointAt(server.url(), { embeddingQueryMsMax: 20 }, clock);
     const held = gate();
@@ -159,7 +159,7 @@ describe("a server that is too slow", () => {
     endpoint.close();
   });
 
-  test("or the end of the query's signal gives null", async () => {
+  test("yields null, and so does the end of the query's signal", async () => {
     const { endpoint } = endpointAt(server.url());
     server.always({ silent: "before" });
     const stop = new AbortController();
@@ -174,14 +174,14 @@ describe("a server that is too slow", () => {
   });
 });
 
-describe("a server that fails", () => {
+describe("a failing server", () => {
   test.each([
     ["with an error", { status: 500 }],
     ["with a refusal", { status: 401 }],
     ["by closing connections", { reset: true }],
     ["with nonsense", { body: "{}" }],
     ["with other dimensions", { items: () => [{ embedding: new Array(768).fill(1) }] }],
-  ])("%s is left alone, then tried by one query", async (_name, answer) => {
+  ])("%s is left alone, then retried by one query", async (_name, answer) => {
     const clock = new TestClock();
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
     server.always(answer);
@@ -203,7 +203,7 @@ describe("a server that fails", () => {
     endpoint.close();
   });
 
-  test("now and then is asked on", async () => {
+  test("that fails only now and then is still asked", async () => {
     const { endpoint } = endpointAt(server.url());
     for (let i = 0; i < 5; i++) {
       server.script({ status: 500 }, { status: 500 }, {});
@@ -228,7 +228,7 @@ describe("a server that fails", () => {
     endpoint.close();
   });
 
-  test("does not stand in the way of documents, nor the other way round", async () => {
+  test("does not block documents, nor the reverse", async () => {
     const clock = new TestClock();
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always({ status: 401 });

@@ -4,7 +4,7 @@ import { EMBEDDING_WIRES } from "../../../../server/models/embedding-wires.js";
 
 const { openai } = EMBEDDING_WIRES;
 
-test("an OpenAI-compatible server is asked for vectors of the server's length", () => {
+test("an OpenAI-compatible server is asked for vectors of the right length", () => {
   expect(openai.body("small", ["a", "b"])).toEqual({
     model: "small",
     input: ["a", "b"],
@@ -28,6 +28,6 @@ test.each([
   [{ data: [1, 2] }, "with no list of vectors"],
   [{ data: [{ index: 0 }, { index: 0 }] }, "with vectors whose index fits no text"],
   [{ data: [{ index: 5 }, { index: 0 }] }, "with vectors whose index fits no text"],
-])("%j is no answer", (answer, why) => {
+])("%j is not a valid reply", (answer, why) => {
   expect(() => openai.vectors(answer, 2)).toThrow(why);
 });

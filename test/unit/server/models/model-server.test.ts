@@ -53,7 +53,7 @@ describe("a request", () => {
     client.close();
   });
 
-  test("uses the connection of the one before, and another one when the server has closed it", async () => {
+  test("reuses the previous request's connection, or opens another once the server has closed it", async () => {
     const client = modelServer(server.url());
     for (let i = 0; i < 3; i++) await client.post(BODY, NEVER);
     server.closeIdle();
@@ -64,7 +64,7 @@ describe("a request", () => {
     client.close();
   });
 
-  test("that is ended by its signal closes its connection", async () => {
+  test("ended by its signal closes its connection", async () => {
     const client = modelServer(server.url());
     for (const silent of ["before", "within"] as const) {
       const stop = new AbortController();
@@ -82,7 +82,7 @@ describe("a request", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a reply", () => {
   const STATUSES: [number, boolean][] = [
     [201, false],
     [204, false],
@@ -95,7 +95,7 @@ describe("an answer", () => {
     [500, true],
     [503, true],
   ];
-  test.each(STATUSES)("with the status %i is none (passing: %s)", async (status, isPassing) => {
+  test.each(STATUSES)("with the status %i is an error (temporary: %s)", async (status, isPassing) => {
     const client = modelServer(server.url());
     server.script({ status, ...(status === 204 && { body: "" }) });
     const failure = await failureOf(client.post(BODY, NEVER));
@@ -126,7 +126,7 @@ describe("an answer", () => {
     client.close();
   });
 
-  test("that is too large, no JSON or cut off is an error", async () => {
+  test("that is too large, not JSON or cut off is an error", async () => {
     const client = modelServer(server.url(), { answerBytesMax: 1_000 });
     server.script({ body: JSON.stringify("x".repeat(2_000)) });
     expect((await failureOf(client.post(BODY, NEVER))).message).toBe("the model's answer is too large");
@@ -144,7 +144,7 @@ describe("an answer", () => {
     client.close();
   });
 
-  test("that repeats the key does not bring it into the error", async () => {
+  test("that repeats the key does not carry it into the error", async () => {
     const keyed = await startEmbeddingServer({ apiKey: "another" });
     const client = modelServer(keyed.url());
     const failure = await failureOf(client.post(BODY, NEVER));
@@ -154,7 +154,7 @@ describe("an answer", () => {
     await keyed.close();
   });
 
-  test("does not come from a closed port", async () => {
+  test("from a closed port is an error", async () => {
     const gone = await startEmbeddingServer();
     await gone.close();
     const client = modelServer(gone.url());
@@ -166,7 +166,7 @@ describe("an answer", () => {
   });
 });
 
-describe("the guard", () => {
+describe("the address guard", () => {
   const NOBODY = { allowPrivate: false, allowHosts: [] };
 
   /**
@@ -187,7 +187,7 @@ describe("the guard", () => {
   }
 
   test.each([["127.0.0.1"], ["10.0.0.1"], ["169.254.169.254"], ["::1"], ["fd00::1"]])(
-    "connects to no address that is not public: %s",
+    "refuses to connect to a private address: %s",
     async (address) => {
       const net = network([address]);
       const url = `http://models.example:${server.port}/v1`;
@@ -202,7 +202,7 @@ describe("the guard", () => {
     },
   );
 
-  test("connects to the very address that it has checked, and checks each new connection", async () => {
+  test("connects to exactly the address it has checked, and checks each new connection", async () => {
     const net = network(["10.0.0.1", "93.184.216.34"], ["127.0.0.1"]);
     const client = modelServer("http://models.example/v1", { addresses: NOBODY, network: net });
     await client.post(BODY, NEVER);
@@ -215,7 +215,7 @@ describe("the guard", () => {
     client.close();
   });
 
-  test("lets what the operator allows pass", async () => {
+  test("lets addresses pass that the operator allows", async () => {
     for (const addresses of [
       { allowPrivate: true, allowHosts: [] },
       { allowPrivate: false, allowHosts: ["models.example"] },
@@ -249,7 +249,7 @@ describe("the guard", () => {
   });
 });
 
-test("closing ends kept connections and requests under way", async () => {
+test("closing ends idle connections and running requests", async () => {
   const client = modelServer(server.url());
   await client.post(BODY, NEVER);
   server.always({ silent: "before" });

@@ -5,7 +5,7 @@ import { VectorCache } from "../../../../server/models/vector-cache.js";
 
 const vector = (value: number): Float32Array => new Float32Array(512).fill(value);
 
-test("the least recently used vectors go first", () => {
+test("the least recently used vectors are evicted first", () => {
   const cache = new VectorCache(4 * 2_300, new CacheMeter()).part();
   for (const [i, text] of ["a", "b", "c", "d"].entries()) cache.put(text, vector(i));
   expect(cache.get("a")).toEqual(vector(0));
@@ -14,7 +14,7 @@ test("the least recently used vectors go first", () => {
   expect(["a", "b", "c", "d", "e"].map((text) => cache.get(text)?.[0])).toEqual([0, 9, undefined, 3, 4]);
 });
 
-test("long texts count, and one that is too large is not kept", () => {
+test("long texts count toward the limit, and an oversized one is not kept", () => {
   const cache = new VectorCache(10_000, new CacheMeter()).part();
   cache.put("a", vector(1));
   cache.put("x".repeat(6_000), vector(2));
@@ -23,7 +23,7 @@ test("long texts count, and one that is too large is not kept", () => {
   expect([cache.get("a"), cache.get("x".repeat(3_500))]).toEqual([undefined, vector(3)]);
 });
 
-test("endpoints do not see each other's vectors but share the bytes", () => {
+test("endpoints cannot see each other's vectors but share the memory", () => {
   const meter = new CacheMeter();
   const cache = new VectorCache(2 * 2_300, meter);
   const [first, second] = [cache.part(), cache.part()];

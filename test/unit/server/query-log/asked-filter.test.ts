@@ -31,15 +31,15 @@ const rows = Array.from(
 const filter = new AskedFilter(searchBlockOf(rows));
 const errors = (holds: (row: OpenSearch) => boolean): number => rows.filter(holds).length;
 
-describe("a filter of who asked for what", () => {
-  test("never misses a user or a session that asked for a text", () => {
+describe("a filter of who searched for what", () => {
+  test("never misses a user or a session that searched for a text", () => {
     for (const { user, session, text } of rows) {
       if (user !== 0) expect(filter.mayHold({ user, session: 0 }, text)).toBe(true);
       if (session !== 0) expect(filter.mayHold({ user: 0, session }, text)).toBe(true);
     }
   });
 
-  test("rarely takes other texts or other people for them", () => {
+  test("rarely confuses them with other texts or other people", () => {
     expect(errors(({ user, session, text }) => filter.mayHold({ user, session }, text + 300))).toBeLessThan(
       ROWS * 0.005,
     );
@@ -48,7 +48,7 @@ describe("a filter of who asked for what", () => {
     );
   });
 
-  test("nobody asked for anything", () => {
+  test("matches no anonymous search, and nothing if it is empty", () => {
     expect(errors(({ text }) => filter.mayHold({ user: 0, session: 0 }, text))).toBe(0);
     expect(new AskedFilter(searchBlockOf([])).mayHold({ user: 5, session: 6 }, 1)).toBe(false);
   });

@@ -12,7 +12,7 @@ const numbers = fc.array(whole, { maxLength: 50 });
 const near = fc.array(fc.integer({ min: 0, max: 2 ** 51 }), { maxLength: 50 });
 const text = fc.string({ unit: "binary" });
 
-test("any columns", () => {
+test("any columns round-trip", () => {
   fc.assert(
     fc.property(numbers, numbers, near, fc.array(text), (plain, some, apart, texts) => {
       const rising = [...some].sort((a, b) => a - b);
@@ -32,7 +32,7 @@ test("any columns", () => {
   );
 });
 
-test("a cut number is refused", () => {
+test("a truncated number is refused", () => {
   const writer = new ColumnWriter();
   writer.put(2 ** 53 - 1);
   const bytes = Buffer.from(writer.finish());

@@ -16,7 +16,7 @@ it.each([
   expect(likelyRows({ offset, count, options: {} }, shards)).toEqual({ offset: first, count: rows });
 });
 
-it("sends none beyond its share when they are highlighted", () => {
+it("sends none beyond its share if they are highlighted", () => {
   const highlight = { fields: [], words: [], snippetTokens: 0, startTag: "", endTag: "", escapeHtml: false };
   expect(likelyRows({ offset: 0, count: 10, options: { highlight } }, 2)).toEqual({ offset: 0, count: 5 });
 });

@@ -15,7 +15,7 @@ async function results(slots: SearchSlot[], limits: Partial<Limits> = {}): Promi
 }
 
 describe("multi-search", () => {
-  it("keeps the order whichever slot ends first, and a failure in its place", async () => {
+  it("keeps the order of the slots, whichever ends first, and a failure in its place", async () => {
     const slow = new Promise<Uint8Array>((resolve) => setTimeout(() => resolve(bytes('{"a":1}')), 20));
     const slots: SearchSlot[] = [
       () => slow,
@@ -45,7 +45,7 @@ describe("multi-search", () => {
     expect(most).toBe(8);
   });
 
-  it("gives a slot that needs more than its share all of the room, one at a time", async () => {
+  it("gives a slot that needs more than its share all the remaining room, one slot at a time", async () => {
     const asked: number[][] = [];
     const slotOf =
       (size: number): SearchSlot =>
@@ -70,7 +70,7 @@ describe("multi-search", () => {
     expect(own).toMatchObject([{ code: "SK-SE-413", error: "too large" }, "x".repeat(38)]);
   });
 
-  it("refuses what does not fit into one reply and runs nothing after it", async () => {
+  it("refuses slots that do not fit into one reply and runs nothing after them", async () => {
     let ran = 0;
     const slot: SearchSlot = async () => {
       ran++;

@@ -97,7 +97,7 @@ describe("response", () => {
     ).toMatchObject({ total_pages: 0 });
   });
 
-  it("is the same again but for the time it took and the query's id", () => {
+  it("is the same when repeated, except for the time it took and the query's id", () => {
     const { bytes, content } = respond({ ...EMPTY, found: 3 }, QUERY_ID, 123.4);
     const first = JSON.parse(Buffer.from(bytes).toString());
     const again = JSON.parse(Buffer.from(respondAgain(content, "another id", 4.6)).toString());
@@ -105,7 +105,7 @@ describe("response", () => {
     expect(again).toEqual({ ...first, search_time_ms: 5, query_id: "another id" });
   });
 
-  it("fits into the bytes that it may have, unless it is a single document", () => {
+  it("fits into its byte limit, unless it is a single document", () => {
     const bytesMax = 100;
     const brands = { field: fieldOf("brand"), counts: [{ value: "acme", count: 1 }] };
     const one = { ...EMPTY, hits: [hit("1")] };

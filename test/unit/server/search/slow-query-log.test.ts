@@ -45,7 +45,7 @@ afterEach(() => {
 });
 
 describe("the slow-query log", () => {
-  test("says what was asked, how long each phase took and what was found", () => {
+  test("records the request, the duration of each phase and the number of hits", () => {
     const body = { q: "x".repeat(300), filter_by: "price:<3", facets: ["brand"], per_page: 10n };
     slowLog(5).ended("request-1", INDEX, body, traceOf(6, 4));
     expect(lines).toEqual([
@@ -68,13 +68,13 @@ describe("the slow-query log", () => {
     expect(recorder.slowQueries).toBe(1);
   });
 
-  test("is silent about quick queries and when it is off", () => {
+  test("ignores fast queries, and everything when it is off", () => {
     slowLog(1_000).ended("request-1", INDEX, { q: "a" }, traceOf(1));
     slowLog(0).ended("request-1", INDEX, { q: "a" }, traceOf(1));
     expect([lines.length, recorder.slowQueries]).toEqual([0, 0]);
   });
 
-  test("takes any body and names why a query was not answered", () => {
+  test("accepts any body and says why a query was not answered", () => {
     const log = slowLog(1);
     log.ended("request-1", INDEX, null, traceOf(2), new SkeinError("SK-SE-503", "later"));
     log.ended(
@@ -90,7 +90,7 @@ describe("the slow-query log", () => {
     ]);
   });
 
-  test("writes ten lines a second, counts all, and tells how many it left out", () => {
+  test("writes ten lines a second, counts all slow queries, and reports how many it left out", () => {
     const log = slowLog(1);
     const trace = traceOf(2);
     for (let i = 0; i < 25; i++) log.ended("request-1", INDEX, { q: "a" }, trace);

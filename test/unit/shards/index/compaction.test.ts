@@ -62,7 +62,7 @@ test.each([
   ["before deletion from the database", 0],
   ["before compaction", DOCUMENTS],
   ["during compaction", DOCUMENTS],
-] as const)("closed %s: gives back when it is opened again", async (moment, released) => {
+] as const)("closed %s: disk space is freed after it reopens", async (moment, released) => {
   await deleteAndClose(moment);
   const store = await LevelStore.open(location);
   expect((await garbage(store)).released).toBe(released);

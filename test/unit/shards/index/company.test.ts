@@ -53,7 +53,7 @@ test("each generation has its own counts", async () => {
   expect(await counts(3)).toEqual(of(3, 1, [2, 1], [2, 1]));
 });
 
-test("a malformed program and one whose time is up are refused, and the next one is answered", async () => {
+test("a malformed program and a late one are refused, and the next one is answered", async () => {
   const expected = await ask(3);
   await expect(ask(3, encodeCompany(PROGRAM).subarray(1))).rejects.toThrow("malformed");
   await expect(ask(3, encodeCompany(PROGRAM), Date.now() - 1)).rejects.toMatchObject({ code: SHARD_LATE });

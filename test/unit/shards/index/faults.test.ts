@@ -38,7 +38,7 @@ class WaitingStore extends CrashStore {
 }
 
 describe("faults", () => {
-  test("an index that is dropped while its documents are read is not damaged", async () => {
+  test("an index dropped while its documents are read is not reported as damaged", async () => {
     const store = new WaitingStore(new CrashDisk());
     const shard = await TestShard.open(store);
     await shard.write(Action.UPSERT, [document("a", 1), document("b", 2)]);
@@ -51,7 +51,7 @@ describe("faults", () => {
     await shard.close();
   });
 
-  test("a commit that fails changes nothing, and the next one works", async () => {
+  test("a failed commit changes nothing, and the next one works", async () => {
     const shard = await filled();
     const before = await shard.stats();
     armShardFault("commit.before-batch", () => {
@@ -93,7 +93,7 @@ describe("faults", () => {
     await shard.close();
   });
 
-  test("memory that runs out before the commit changes nothing, after it the index is read anew", async () => {
+  test("running out of memory before the commit changes nothing; after it, the index is read again", async () => {
     const shard = await filled();
     const full = () => {
       throw new EngineError("memory", "full");
@@ -121,7 +121,7 @@ describe("faults", () => {
     await shard.close();
   });
 
-  test("a merge that fails is reported and leaves the old segments in place", async () => {
+  test("a failed merge is reported and keeps the old segments", async () => {
     const shard = await filled();
     armShardFault("merge.before-switch", () => {
       throw new Error("no");
@@ -134,7 +134,7 @@ describe("faults", () => {
     await shard.close();
   });
 
-  test("a drop that is cut short is finished when the shard opens", async () => {
+  test("an interrupted drop is finished when the shard opens", async () => {
     const disk = new CrashDisk();
     const shard = await filled(disk);
     armShardFault("drop.after-manifest", () => {
@@ -148,7 +148,7 @@ describe("faults", () => {
     await again.close();
   });
 
-  test("damaged segment bytes are refused with the place named", async () => {
+  test("damaged segment bytes are refused with their location", async () => {
     const disk = new CrashDisk();
     await (await filled(disk)).close();
     const piece = [...disk.durable.keys()].find((key) => key.charCodeAt(4) === 0x10)!;

@@ -48,7 +48,7 @@ async function expectModel(shard: TestShard, model: Model, ids: readonly string[
 }
 
 describe("actions", () => {
-  test("each does what it says and reports its failures", async () => {
+  test("do what they say and report failures one by one", async () => {
     const shard = await open();
     const codes = async (action: Action, documents: TestDocument[]) =>
       (await shard.write(action, documents)).failures.map(({ index, code }) => [index, code]);
@@ -70,7 +70,7 @@ describe("actions", () => {
     await shard.close();
   });
 
-  test("updates do not add up to a document above the limit", async () => {
+  test("repeated updates cannot build a document above the limit", async () => {
     const shard = await open();
     const half = "x".repeat(600_000);
     const codes = async (action: Action, body: object) =>
@@ -83,7 +83,7 @@ describe("actions", () => {
     await shard.close();
   });
 
-  test("a bad document fails alone, and what came after it on the same id sees that", async () => {
+  test("a bad document fails alone, and later operations on its id see that", async () => {
     const shard = await open();
     const { failures, liveDocs } = await shard.write(Action.CREATE, [
       doc("a", "oops"),
@@ -125,7 +125,7 @@ describe("actions", () => {
 });
 
 describe("generations", () => {
-  test("writes that share a commit are seen one by one", async () => {
+  test("writes that share a commit become visible one by one", async () => {
     const shard = await open();
     shard.oldest = 0;
     await shard.write(Action.UPSERT, [doc("a", 1), doc("b", 1)]);
@@ -152,7 +152,7 @@ describe("generations", () => {
     await shard.close();
   });
 
-  test("replaced documents go once no read needs them", async () => {
+  test("replaced documents are removed once no read needs them", async () => {
     const shard = await open();
     shard.oldest = 0;
     await shard.write(Action.UPSERT, [doc("a", 1)]);
@@ -167,7 +167,7 @@ describe("generations", () => {
 });
 
 describe("background work", () => {
-  test("merges many small segments while writes and deletes go on; answers stay", async () => {
+  test("merges many small segments during writes and deletes; answers stay the same", async () => {
     const shard = await open();
     const model = new Model();
     const ids = Array.from({ length: 120 }, (_, i) => `d${i % 80}`);
@@ -191,7 +191,7 @@ describe("background work", () => {
     await again.close();
   });
 
-  test("a new schema re-indexes what is stored, also values that do not fit it", async () => {
+  test("a new schema re-indexes stored documents, even values that do not fit it", async () => {
     const shard = await open();
     const model = new Model();
     const documents = Array.from({ length: 60 }, (_, i) => ({
@@ -223,8 +223,8 @@ describe("background work", () => {
   });
 });
 
-describe("opening", () => {
-  test("dropping leaves nothing behind", async () => {
+describe("an index", () => {
+  test("leaves nothing behind when it is dropped", async () => {
     const shard = await open();
     await shard.write(Action.UPSERT, [doc("a")]);
     await shard.drop();
@@ -236,7 +236,7 @@ describe("opening", () => {
     await store.close();
   });
 
-  test("a large document set is cut into several segments and opens again", async () => {
+  test("splits a large document set into several segments, and reopens", async () => {
     const shard = await open();
     const filler = "lorem ipsum dolor ".repeat(2000);
     const documents = Array.from({ length: 300 }, (_, i) => doc(`d${i}`, i, filler));
@@ -250,7 +250,7 @@ describe("opening", () => {
     await again.close();
   });
 
-  test("reads are answered while a batch is being built, and see nothing of it", async () => {
+  test("answers reads while a batch is being built, without showing any of it", async () => {
     const shard = await open();
     await shard.write(Action.UPSERT, [doc("first", 1)]);
     const { generation } = shard;
@@ -275,7 +275,7 @@ describe("opening", () => {
     await shard.close();
   });
 
-  test("of large documents an export message answers a few, of small ones all", async () => {
+  test("exports a few large documents per message, or all small ones", async () => {
     const shard = await open();
     await shard.write(Action.UPSERT, [
       ...Array.from({ length: 8 }, (_, i) => ({
@@ -293,7 +293,7 @@ describe("opening", () => {
     await shard.close();
   });
 
-  test("a write whose bytes end too early is refused alone", async () => {
+  test("refuses only the write whose bytes end too early", async () => {
     const shard = await open();
     const document = { index: 0, seq: 1, id: "a", hash: 1n, raw: Buffer.from('{"id":"a"}') };
     const head = { uid: UID, generation: 1, oldestGeneration: 0, action: Action.UPSERT };
@@ -308,7 +308,7 @@ describe("opening", () => {
   });
 });
 
-test("random writes equal a map, over merges and reopens", async () => {
+test("random writes equal a map, across merges and reopens", async () => {
   const id = fc.integer({ min: 0, max: 30 }).map((n) => `id${n}`);
   const body = fc.record(
     {

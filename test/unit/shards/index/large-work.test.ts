@@ -10,7 +10,7 @@ function shards(count: number): LargeWork[] {
   return Array.from({ length: count }, (_, shard) => new LargeWork(working, shard));
 }
 
-test("one of up to four shards works, then another one", async () => {
+test("one of up to four shards does large work at a time, then another", async () => {
   const [first, second] = shards(4) as [LargeWork, LargeWork];
   expect(first.begin()).toBe(true);
   expect(first.begin()).toBe(false);
@@ -23,12 +23,12 @@ test("one of up to four shards works, then another one", async () => {
   await vi.waitFor(() => expect(first.begin()).toBe(true), WAIT);
 });
 
-test("more shards have more turns", () => {
+test("more shards may work at the same time", () => {
   const begun = shards(9).filter((shard) => shard.begin());
   expect(begun.length).toBe(3);
 });
 
-test("a thread that ended while it worked has its turn no more", () => {
+test("a thread that ended during its work no longer holds its turn", () => {
   const working = new Int32Array(2);
   expect(new LargeWork(working, 0).begin()).toBe(true);
   const [again, other] = [new LargeWork(working, 0), new LargeWork(working, 1)];

@@ -54,7 +54,7 @@ async function quiet(shard: TestShard): Promise<number> {
   }
 }
 
-test("memory comes back when most documents are gone, and answers stay", async () => {
+test("memory is freed when most documents are gone, and answers stay the same", async () => {
   const shard = await TestShard.open(await LevelStore.open(location));
   // Measured throughout, because on a slow machine some memory is released before the last response.
   let peak = 0;
@@ -77,7 +77,7 @@ test("memory comes back when most documents are gone, and answers stay", async (
   await shard.close();
 });
 
-test("what only older generations see goes once nobody asks for them, and replaced segments leave the disk", async () => {
+test("data visible only to older generations is freed once they are unused, and replaced segments leave the disk", async () => {
   const store = await LevelStore.open(location);
   const shard = await TestShard.open(store);
   shard.oldest = 0;
@@ -110,7 +110,7 @@ async function addSegment(engine: Engine, id: number, firstSeq: number): Promise
   return new OpenSegment(engine, engine.attach(bytes), record, terms);
 }
 
-test("every snapshot that is in use moves, with the segments and bitsets they share", async () => {
+test("every snapshot in use moves, with the segments and bitsets it shares", async () => {
   const engine = (await engineModule()).engine();
   const workbench = (await engineModule()).workbench();
   const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };
@@ -134,7 +134,7 @@ test("every snapshot that is in use moves, with the segments and bitsets they sh
   expect(engine.usedBytes()).toBeLessThan(used);
 });
 
-test("codes that are replaced stay while a reader may see them, and those of all snapshots move", async () => {
+test("replaced codes stay while a reader may see them, and the codes of all snapshots move", async () => {
   const module = await engineModule();
   const engine = module.engine();
   const codesOfFirst = (): SegmentCodes => new SegmentCodes(engine, engine.newCodes(1000), 1000, 1);
@@ -164,7 +164,7 @@ test("codes that are replaced stay while a reader may see them, and those of all
   expect(snapshots.newest.codes).toEqual([null]);
 });
 
-test("a segment that nobody sees any more when the copying ends does not move", async () => {
+test("a segment that no snapshot needs by the end of the copying does not move", async () => {
   const engine = (await engineModule()).engine();
   const workbench = (await engineModule()).workbench();
   const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };

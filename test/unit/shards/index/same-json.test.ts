@@ -44,14 +44,14 @@ test.each([
   expect(same(a, b)).toBe(false);
 });
 
-test("bytes that are not UTF-8 are no character", () => {
+test("a byte that is not UTF-8 equals no character", () => {
   const good = Buffer.from('{"id":"a","x":"\ufffd"}');
   const bad = Buffer.from('{"id":"a","x":"?"}');
   bad[bad.indexOf("?")] = 0xff;
   expect(sameDocument(good, bad, workbench)).toBe(false);
 });
 
-test("long strings full of escapes and deep values are compared", () => {
+test("long strings full of escapes and deeply nested values can be compared", () => {
   const long = "\\n".repeat(1_000_000);
   expect(same(`{"id":"a","x":["${long}"]}`, `{"id":"a","x":[ "${long}"]}`)).toBe(true);
   const deep = (left: number): string => (left === 0 ? "1" : `[${deep(left - 1)}]`);
@@ -60,7 +60,7 @@ test("long strings full of escapes and deep values are compared", () => {
   expect(same('{"id":"a","x":[ ]}', `{"id":"a","x":${hostile}${"]".repeat(500_000)}}`)).toBe(false);
 });
 
-test("any value is the same however it is printed, and another one is not", () => {
+test("any value equals itself however it is printed, and differs from any other", () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   fc.assert(
     fc.property(value, value, (x, y) => {

@@ -39,11 +39,11 @@ async function slicesIn(
   return begun.filter((beginMs) => beginMs < ms);
 }
 
-test("without queries slices follow each other", async () => {
+test("without queries, slices follow each other directly", async () => {
   expect((await slicesIn(40, new Int32Array(1))).length).toBeGreaterThan(10);
 });
 
-test("while queries are answered slices wait, and come all the same", async () => {
+test("while queries run, slices wait but still make progress", async () => {
   const begun = await slicesIn(40, Int32Array.of(1));
   const gaps = begun.slice(1).map((beginMs, i) => beginMs - begun[i]!);
   expect(begun[0]).toBeLessThan(SLICE_MS);
@@ -51,7 +51,7 @@ test("while queries are answered slices wait, and come all the same", async () =
   expect(Math.max(...gaps)).toBeLessThan(12);
 });
 
-test("a slice that waits begins when the last query ends", async () => {
+test("a waiting slice begins when the last query ends", async () => {
   const begun = await slicesIn(8, Int32Array.of(2), { atMs: 4, queries: 0 });
   expect(begun[1]).toBeGreaterThanOrEqual(4);
   expect(begun[1]).toBeLessThanOrEqual(6);

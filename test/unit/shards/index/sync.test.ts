@@ -22,7 +22,7 @@ afterEach(async () => {
 const doc = (id: string, price: unknown = 1): TestDocument => ({ id, body: { id, price } });
 const mark = (id: string): TestDocument => ({ id });
 
-test("a document that is stored already is left alone, however it is printed", async () => {
+test("a document that is already stored is not written again, however it is printed", async () => {
   await shard.write(Action.UPSERT, [doc("a"), { id: "b", body: '{"id":"b","big":9007199254740993}' }]);
   const { segments, segmentBytes, deletedRows } = await shard.stats();
   const reply = await shard.write(Action.SYNC, [
@@ -34,14 +34,14 @@ test("a document that is stored already is left alone, however it is printed", a
   expect(await shard.stats()).toMatchObject({ segments, segmentBytes, deletedRows });
 });
 
-test("a document with other digits is written", async () => {
+test("a document with different digits is written", async () => {
   await shard.write(Action.UPSERT, [{ id: "b", body: '{"id":"b","big":9007199254740993}' }]);
   const reply = await shard.write(Action.SYNC, [{ id: "b", body: '{"id":"b","big":9007199254740992}' }]);
   expect(reply).toEqual({ failures: [], unchanged: 0, kept: [], liveDocs: 1 });
   expect(await shard.seqs()).toEqual([2]);
 });
 
-test("a batch of nothing but unchanged documents commits nothing, and writes go on after it", async () => {
+test("a batch of unchanged documents commits nothing, and later writes work", async () => {
   await shard.write(Action.UPSERT, [doc("a"), doc("b")]);
   await shard.write(Action.SYNC, [doc("a"), doc("b"), mark("c")]);
   expect((await shard.stats()).segments).toBe(1);
@@ -53,7 +53,7 @@ test("a batch of nothing but unchanged documents commits nothing, and writes go 
   expect(await shard.get("a")).toEqual({ id: "a", price: 2 });
 });
 
-test("marks and refused documents keep what is stored", async () => {
+test("marks and refused documents keep the stored versions", async () => {
   await shard.write(Action.UPSERT, [doc("a"), doc("b"), doc("c")]);
   const reply = await shard.write(Action.SYNC, [
     mark("a"),
@@ -67,7 +67,7 @@ test("marks and refused documents keep what is stored", async () => {
   expect(await shard.seqs()).toEqual([1, 2, 3]);
 });
 
-test("of an id that comes twice the last version counts, and is unchanged when it equals the first", async () => {
+test("the last version of a repeated id wins, and counts as unchanged if it equals the first", async () => {
   const reply = await shard.write(Action.SYNC, [doc("a"), doc("a"), doc("b", 1), doc("b", 2), mark("b")]);
   expect(reply).toEqual({ failures: [], unchanged: 1, kept: [1, 4], liveDocs: 2 });
   expect(await shard.get("b")).toEqual({ id: "b", price: 2 });
@@ -76,7 +76,7 @@ test("of an id that comes twice the last version counts, and is unchanged when i
   expect(bad).toMatchObject({ unchanged: 1, kept: [8] });
 });
 
-test("requests of one commit see each other", async () => {
+test("requests in one commit see each other's writes", async () => {
   await shard.write(Action.UPSERT, [doc("a"), doc("b"), doc("c")]);
   const first = shard.write(Action.UPSERT, [doc("z")]); // the other writes wait, then share a commit
   const [, patched, synced, gone, again] = await Promise.all([
@@ -98,7 +98,7 @@ test("requests of one commit see each other", async () => {
   ]);
 });
 
-test("what a feed did not have and nobody has written since is deleted in one generation", async () => {
+test("documents missing from a feed and not written since are deleted in one generation", async () => {
   await shard.write(Action.UPSERT, [doc("a"), doc("b"), doc("c"), doc("d"), doc("e")]);
   const beforeSeq = shard.nextSeq;
   shard.oldest = shard.generation;
@@ -111,7 +111,7 @@ test("what a feed did not have and nobody has written since is deleted in one ge
   expect(await shard.deleteUnseen(beforeSeq, kept)).toEqual({ deleted: 0, liveDocs: 5 });
 });
 
-test("more rows than a slice holds are found over all segments", async () => {
+test("more rows than fit a slice are found across all segments", async () => {
   const ids = Array.from({ length: 25_000 }, (_, i) => `d${i}`);
   await shard.write(
     Action.UPSERT,

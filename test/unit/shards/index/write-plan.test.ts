@@ -5,7 +5,7 @@ import { planRows, type WriteOp } from "../../../../shards/index/write/write-pla
 import { Action, DOC_BATCH_TOO_LARGE } from "../../../../shards/protocol/ops.js";
 import { engineModule } from "../harness.js";
 
-test("changes of one document are applied in slices", async () => {
+test("changes to one document are applied in slices", async () => {
   let slices = 0;
   const rules = {
     workbench: (await engineModule()).workbench(),
@@ -26,7 +26,7 @@ test("changes of one document are applied in slices", async () => {
   expect(slices).toBe(ops.length);
 });
 
-test("a request that would rewrite too much has its changes tried for as many bytes again", async () => {
+test("a request that would rewrite too much has its changes tried for that many bytes again", async () => {
   const rules = {
     workbench: (await engineModule()).workbench(),
     documentBytesMax: 100,

@@ -60,7 +60,7 @@ const step = fc.oneof(
 );
 
 describe("FairQueue", () => {
-  it("does what its naive twin does", () => {
+  it("behaves like its naive twin", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const queue = new FairQueue<number>();
@@ -82,7 +82,7 @@ describe("FairQueue", () => {
     );
   });
 
-  it("keeps the order within a flow and gives out everything once", () => {
+  it("keeps the order within a flow and returns everything once", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(flows, fc.integer({ min: 0, max: 9 }))), (added) => {
         const queue = new FairQueue<{ number: number; cost: number }>();
@@ -103,7 +103,7 @@ describe("FairQueue", () => {
     );
   });
 
-  it("lets flows that wait all the time use as much as each other, but for one item", () => {
+  it("serves constantly waiting flows equally, to within one item", () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 2, maxLength: 5 }),
@@ -124,7 +124,7 @@ describe("FairQueue", () => {
     );
   });
 
-  it("lets a flow that comes late begin where the others are", () => {
+  it("starts a late flow level with the others", () => {
     const queue = new FairQueue<string>();
     for (let i = 0; i < 20; i++) queue.add(1, "old");
     for (let i = 0; i < 10; i++) queue.spent(queue.take()!.flow, 5);
@@ -137,7 +137,7 @@ describe("FairQueue", () => {
     expect(flowsServed.filter((flow) => flow === 2)).toHaveLength(4);
   });
 
-  it("forgets flows once all are served", () => {
+  it("forgets flows once they are all served", () => {
     const queue = new FairQueue<null>();
     queue.add(1, null);
     queue.spent(queue.take()!.flow, 100);

@@ -26,7 +26,7 @@ const whole = fc.maxSafeNat();
 const u32 = fc.nat(0xffffffff);
 
 describe("writes", () => {
-  test("WRITE", () => {
+  test("WRITE round-trips", () => {
     const documents = fc.array(
       fc.record({
         index: u32,
@@ -65,14 +65,14 @@ describe("writes", () => {
     expect(() => writing.decodeWrite(opened(odd, Op.WRITE))).toThrow("unknown action");
   });
 
-  test("WRITE reply", () => {
+  test("WRITE replies round-trip", () => {
     const failures = [{ index: 7, code: DOC_EXISTS, slot: NO_SLOT, at: 99 }];
     const reply = { liveDocs: 2 ** 40, unchanged: 3, failures, kept: [2 ** 52, 1] };
     expect(writing.decodeWriteReply(writing.encodeWriteReply(reply))).toEqual(reply);
   });
 });
 
-describe("what a feed did not have", () => {
+describe("documents missing from a feed", () => {
   const head = { uid: 3, generation: 4, oldestGeneration: 2, beforeSeq: 2 ** 52 };
   const setOf = (seqs: Iterable<number>): unseen.SeqSet => {
     const set = new unseen.SeqSet();
@@ -103,12 +103,12 @@ describe("what a feed did not have", () => {
     expect(unseen.decodeCountUnseenReply(unseen.encodeCountUnseenReply(2 ** 40))).toBe(2 ** 40);
   });
 
-  test("sets of neighbours are small", () => {
+  test("sets of adjacent seqs are small", () => {
     const kept = setOf(Array.from({ length: 2_000_000 }, (_, i) => i + 1));
     expect(kept.bytes).toBeLessThan(300_000);
   });
 
-  test("cut, padded and odd sets are refused", () => {
+  test("truncated, padded and malformed sets are refused", () => {
     const message = unseen.encodeDeleteUnseen({ ...head, kept: setOf([1, 2_000]) });
     for (let length = 1; length < message.length; length++) {
       expect(() => unseen.decodeUnseen(opened(message.subarray(0, length), Op.DELETE_UNSEEN))).toThrow(
@@ -127,7 +127,7 @@ describe("what a feed did not have", () => {
 });
 
 describe("reads", () => {
-  test("programs", () => {
+  test("programs round-trip", () => {
     const request = { uid: 3, generation: 4, oldestGeneration: 2, program: Uint8Array.of(1, 2, 3) };
     for (const [op, encode] of [
       [Op.EXPAND, program.encodeExpandRequest],
@@ -146,7 +146,7 @@ describe("reads", () => {
     expect(program.decodeDeleteWhereReply(program.encodeDeleteWhereReply(reply))).toEqual(reply);
   });
 
-  test("FETCH and GET", () => {
+  test("FETCH and GET round-trip", () => {
     const highlight = {
       fields: [{ name: "title", language: 1, sku: true, infix: true }],
       words: [
@@ -184,7 +184,7 @@ describe("reads", () => {
     expect(fetching.decodeGetReply(encodeEmptyReply())).toBeNull();
   });
 
-  test("EXPORT and ALL_SEQS", () => {
+  test("EXPORT and ALL_SEQS round-trip", () => {
     const all = { uid: 1, generation: 2, afterSeq: 3, limit: 4 };
     expect(exporting.decodeAllSeqs(opened(exporting.encodeAllSeqs(all), Op.ALL_SEQS))).toEqual(all);
     const some = { uid: 1, seqs: [3, 1, 2] };
@@ -194,7 +194,7 @@ describe("reads", () => {
 });
 
 describe("control messages", () => {
-  test("control messages", () => {
+  test("control messages round-trip", () => {
     const schema = {
       version: 2,
       fields: [{ slot: 1, name: "title", type: 0, flags: 4, language: 3 }],
@@ -223,7 +223,7 @@ describe("control messages", () => {
 });
 
 describe("several requests in one message", () => {
-  test("frames of the line", () => {
+  test("frames on the line round-trip", () => {
     const frames = new Frames();
     const parts = [new Uint8Array([1, 2, 3]), new Uint8Array(0), new Uint8Array(300).fill(7)];
     parts.forEach((part, i) => {
@@ -242,7 +242,7 @@ describe("several requests in one message", () => {
     }
   });
 
-  test("TOGETHER", () => {
+  test("TOGETHER round-trips", () => {
     const parts = [control.encodePing(), Uint8Array.of(), Uint8Array.of(1, 2)];
     const got = together.decodeTogether(opened(together.encodeTogether(parts), Op.TOGETHER));
     expect(got.map(plain)).toEqual(parts.map(plain));
@@ -252,7 +252,7 @@ describe("several requests in one message", () => {
 });
 
 describe("refusals", () => {
-  test("error replies carry the code; anything else is internal", () => {
+  test("error replies carry the code; any other error becomes internal", () => {
     const caught = (error: unknown): unknown => {
       try {
         decodeEmptyReply(encodeError(error));
@@ -268,7 +268,7 @@ describe("refusals", () => {
     expect(caught(new RangeError("odd"))).toMatchObject({ code: SHARD_INTERNAL, message: "odd" });
   });
 
-  test("a message cut anywhere, or with a byte too many, is a ShardError", () => {
+  test("a message truncated anywhere, or one byte too long, is a ShardError", () => {
     const message = writing.encodeWrite({
       uid: 1,
       generation: 1,

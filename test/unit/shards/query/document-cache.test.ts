@@ -4,7 +4,7 @@ import { DocumentCache } from "../../../../shards/query/document-cache.js";
 
 const record = (bytes: number) => ({ internal: false, id: "a", raw: new Uint8Array(bytes) });
 
-it("gives back what was put, by index and sequence number", () => {
+it("returns what was stored, by index and sequence number", () => {
   const cache = new DocumentCache();
   const [first, second] = [record(10), record(20)];
   cache.put(1, 23, first);
@@ -16,7 +16,7 @@ it("gives back what was put, by index and sequence number", () => {
   expect(cache.get(1, 23)).toBeUndefined();
 });
 
-it("keeps what is used and lets go of the rest", () => {
+it("keeps what is used and evicts the rest", () => {
   const cache = new DocumentCache(100_000);
   for (let seq = 0; seq < 1_000; seq++) {
     cache.put(1, seq, record(600));
@@ -30,7 +30,7 @@ it("keeps what is used and lets go of the rest", () => {
   expect(kept.length).toBeLessThanOrEqual(100);
 });
 
-it("does not take a document that is too long", () => {
+it("does not accept an overlong document", () => {
   const cache = new DocumentCache();
   cache.put(1, 1, record(100_000));
   expect(cache.get(1, 1)).toBeUndefined();

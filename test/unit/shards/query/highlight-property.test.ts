@@ -119,7 +119,7 @@ function readSnippet(snippet: string): { text: string; marks: { start: number; e
 
 const tags = { startTag: "\ue000", endTag: "\ue001" };
 
-test("property: of every token exactly the letters are marked that a word stands for", () => {
+test("property: in every token exactly the letters that a word matches are marked", () => {
   const property = fc.property(text, fc.array(queryWord, { maxLength: 3 }), asked, (value, words, one) => {
     const tokens = workbench.analyse(value);
     const plain = tokens.filter(({ parts }) => parts === 1);
@@ -147,7 +147,7 @@ test("property: of every token exactly the letters are marked that a word stands
   fc.assert(property, { numRuns: 1500 });
 });
 
-test("property: a snippet is a piece of the text, marked as the whole text is", () => {
+test("property: a snippet is a piece of the text, with the same marks as the whole text", () => {
   const words = fc.array(queryWord, { minLength: 1, maxLength: 3 });
   const property = fc.property(
     text,

@@ -33,14 +33,14 @@ describe("what is marked", () => {
     expect(marked("", [{ terms: ["creme"] }])).toBeNull();
   });
 
-  test("of a longer word the part that was typed", () => {
+  test("the typed part of a longer word", () => {
     expect(marked("Mouse mou MOUTH", [{ prefixes: ["mou"] }])).toBe("[Mou]se [mou] [MOU]TH");
     expect(matched("Mouse mou MOUTH", [{ prefixes: ["mou"] }])).toEqual(["Mouse", "mou", "MOUTH"]);
     expect(marked("학교에서", [{ prefixes: ["학교"] }])).toBe("[학교]에서");
     expect(marked("Клавиатура", [{ prefixes: ["клав"] }])).toBe("[Клав]иатура");
   });
 
-  test("a word that contains what was typed, in a field that is searched in this way", () => {
+  test("a word that contains the typed text, in a field with infix search", () => {
     const words = [{ terms: ["phone"], infixes: ["smartphone", "wifi"] }];
     expect(marked("Smartphone, phone", words, { infix: true })).toBe("[Smartphone], [phone]");
     expect(matched("Smartphone", words, { infix: true })).toEqual(["Smartphone"]);
@@ -48,7 +48,7 @@ describe("what is marked", () => {
     expect(marked("Smartphone, phone", words)).toBe("Smartphone, [phone]");
   });
 
-  test("letters that fold to several, or to none, are never cut", () => {
+  test("letters that fold to several letters, or to none, as a whole", () => {
     expect(marked("brûlée", [{ prefixes: ["bru"] }])).toBe("[brû]lée");
     expect(marked("bru\u0302le\u0301e", [{ prefixes: ["bru"] }])).toBe("[bru\u0302]le\u0301e");
     expect(marked("Straße", [{ prefixes: ["stra"] }])).toBe("[Stra]ße");
@@ -58,18 +58,18 @@ describe("what is marked", () => {
     expect(marked("ﬁshing", [{ prefixes: ["fish"] }])).toBe("[ﬁsh]ing");
   });
 
-  test("of two beginnings the longer, of a beginning and a whole word the whole", () => {
+  test("the longer of two prefixes, and a whole word rather than a prefix", () => {
     expect(marked("keyboards", [{ prefixes: ["key"] }, { prefixes: ["keyboard"] }])).toBe("[keyboard]s");
     expect(marked("keyboards", [{ prefixes: ["key"] }, { terms: ["keyboards"] }])).toBe("[keyboards]");
   });
 
-  test("misspelt words whole, but what was typed where it is the beginning", () => {
+  test("misspelt words as a whole, but only the typed part if it is a prefix", () => {
     const words = [{ prefixes: ["headphone"], typos: ["headphones", "hedphone"] }];
     expect(marked("headphones hedphone", words)).toBe("[headphone]s [hedphone]");
     expect(marked("headphones", [{ prefixes: ["head"] }, { typos: ["headphones"] }])).toBe("[headphones]");
   });
 
-  test("forms of a word in a field with the language", () => {
+  test("forms of a word in a field of that language", () => {
     const words = [{ terms: [englishStem("shoe")], typos: [englishStem("run")] }];
     expect(marked("Running shoes, shoe runs", words, { language: EN })).toBe(
       "[Running] [shoes], [shoe] [runs]",
@@ -78,14 +78,14 @@ describe("what is marked", () => {
     expect(marked("Running shoes", words, { language: languageNumber("de") })).toBeNull();
   });
 
-  test("a joined word with all its parts", () => {
+  test("a joined word including all its parts", () => {
     expect(marked("a Wi-Fi router", [{ terms: ["wifi"] }])).toBe("a [Wi-Fi] router");
     expect(marked("a Wi-Fi router", [{ terms: ["wi"] }, { terms: ["fi", "wifi"] }])).toBe("a [Wi-Fi] router");
     expect(marked("a Wi-Fi router", [{ terms: ["wi"] }, { terms: ["fi"] }])).toBe("a [Wi]-[Fi] router");
     expect(matched("a Wi-Fi router", [{ terms: ["wi", "wifi"] }])).toEqual(["Wi-Fi"]);
   });
 
-  test("part numbers, as far as they were typed", () => {
+  test("the typed part of part numbers", () => {
     expect(marked("belt AB-123/4", [{ terms: ["ab1234"] }])).toBe("belt [AB-123/4]");
     expect(marked("belt AB-123/4", [{ prefixes: ["ab12"] }])).toBe("belt [AB-12]3/4");
     expect(marked("belt AB-123/4", [{ prefixes: ["ab123"] }])).toBe("belt [AB-123]/4");
@@ -103,7 +103,7 @@ describe("what is marked", () => {
     expect(marked("AB 123 4", [{ terms: ["\u0002ab1234"] }])).toBeNull();
   });
 
-  test("terms that must stand side by side only where they do", () => {
+  test("terms of a phrase only where they are adjacent", () => {
     const split = [{ sequences: [["wi", "fi"]] }];
     expect(marked("wi fi, fi wi x fi", split)).toBe("[wi] [fi], fi wi x fi");
     expect(marked("wi x fi", split)).toBeNull();
@@ -113,7 +113,7 @@ describe("what is marked", () => {
     expect(marked("a wi-fi b", [{ sequences: [["a", "wifi"]] }])).toBe("[a] [wi-fi] b");
   });
 
-  test("a word in a script without spaces in one mark", () => {
+  test("a word in a script without spaces as one mark", () => {
     const tokyo = { sequences: [["東", "京"]] };
     expect(marked("東京都の天気、東の京", [tokyo])).toBe("[東京]都の天気、東の京");
     expect(marked("東京都", [tokyo, { sequences: [["京", "都"]] }])).toBe("[東京都]");
@@ -121,7 +121,7 @@ describe("what is marked", () => {
     expect(matched("東京都の東京", [tokyo])).toEqual(["東京"]);
   });
 
-  test("tags stand around the text as it is; escaping is for the text alone", () => {
+  test("nothing but the text: it is unchanged between the tags, and only the text is escaped", () => {
     const title = `<b> "tom" & jerry's </b>`;
     const request = { words: [word({ terms: ["tom"] })] };
     expect(highlighted(workbench, { title }, request).title!.snippet).toBe(
@@ -137,7 +137,7 @@ describe("what is marked", () => {
 describe("which part is shown", () => {
   const words = [word({ terms: ["red"] }), word({ terms: ["shoe"], typos: ["shoo"], prefixes: ["shoe"] })];
 
-  test("of an array the element with the most different words, of the fields those with a match", () => {
+  test("an array's element with the most different words, and only fields with a match", () => {
     const document = {
       title: "none",
       tags: ["red red red", "red shoe", 7, "shoe shoes"],
@@ -158,7 +158,7 @@ describe("which part is shown", () => {
   const snippet = (text: string, snippetTokens: number): string =>
     highlighted(workbench, { t: text }, { words, snippetTokens, startTag: "[", endTag: "]" }).t!.snippet;
 
-  test("the stretch with the most different words, from its sentence on", () => {
+  test("the stretch with the most different words, from the start of its sentence", () => {
     const filler = Array.from({ length: 20 }, (_, i) => `w${i}`).join(" ");
     expect(snippet(`shoe shoe ${filler} red x shoe ${filler}`, 7)).toBe("…w18 w19 [red] x [shoe] w0 w1…");
     expect(snippet(`${filler}. The red old shoe is. ${filler}`, 7)).toBe("…The [red] old [shoe] is. w0 w1…");
@@ -170,7 +170,7 @@ describe("which part is shown", () => {
     expect(snippet(`red shoe ${filler}`, 4)).toBe("[red] [shoe] w0 w1…");
   });
 
-  test("texts are looked at up to a limit, and say so", () => {
+  test("only the start of a very long text, and that is shown", () => {
     const long = `red ${"x".repeat(HIGHLIGHT_TEXT_BYTES)} shoe`;
     const shown = highlighted(workbench, { t: long, u: [long, "red shoe"] }, { words, snippetTokens: 30 });
     expect(shown.t!.matched_tokens).toEqual(["red"]);

@@ -20,7 +20,7 @@ describe("projection", () => {
     return Buffer.from(project(record, projectionOf(fields, exclude), workbench)).toString();
   };
 
-  test("internal members never show, id always does, values keep their bytes", () => {
+  test("internal members never appear, id always does, and values keep their bytes", () => {
     expect(shown()).toBe('{"id": "1","a" : 12345678901234567890,"b": [ 1, 2 ]}');
     expect(shown(["b", "_x", "embedding"])).toBe('{"id": "1","b": [ 1, 2 ]}');
     expect(shown([])).toBe('{"id": "1"}');
@@ -28,14 +28,14 @@ describe("projection", () => {
     expect(shown(["a"], ["a"])).toBe('{"id": "1","a" : 12345678901234567890}');
   });
 
-  test("escaped names of internal members are seen", () => {
+  test("escaped names of internal members are recognised", () => {
     expect(hasInternalMembers(Buffer.from('{"id":"1","\\u005fx":1}'), workbench)).toBe(true);
     expect(hasInternalMembers(Buffer.from('{"id":"1","\\u0065mbedding":1}'), workbench)).toBe(true);
     expect(hasInternalMembers(Buffer.from('{"id":"1","a":{"_x":1},"b":"\\u00e4"}'), workbench)).toBe(false);
   });
 });
 
-test("partial updates replace whole members in place and keep the rest as written", () => {
+test("partial updates replace whole members in place and keep the rest unchanged", () => {
   const base = Buffer.from('{"id":"1", "n": 9223372036854775807, "t":"x","dup":1,"dup":2}');
   const patch = Buffer.from('{"t": null, "id":"other", "new": {"a": [1]}}');
   const spliced = Buffer.from(spliceMembers(base, patch, workbench)).toString();

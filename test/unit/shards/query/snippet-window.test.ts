@@ -21,14 +21,14 @@ test("short texts are shown whole, long ones around their marks", () => {
   expect(chooseWindow(100, [mark(10), mark(50), mark(59, [1])], 10, none)).toEqual({ first: 50, end: 60 });
 });
 
-test("most different words, then most marks, then the closest", () => {
+test("the window has the most different words, then the most marks, then the closest ones", () => {
   expect(chooseWindow(100, [mark(10), mark(12), mark(14), mark(60), mark(61, [1])], 10, none).first).toBe(56);
   expect(chooseWindow(100, [mark(10), mark(40), mark(42)], 10, none).first).toBe(37);
   expect(chooseWindow(100, [mark(10), mark(18, [1]), mark(60), mark(61, [1])], 10, none).first).toBe(56);
   expect(chooseWindow(100, [mark(10, [0, 1]), mark(40), mark(42)], 10, none).first).toBe(6);
 });
 
-test("the last sentence in reach, else the clause nearest to the middle", () => {
+test("it starts at the last sentence within reach, otherwise at the clause nearest to the middle", () => {
   expect(chooseWindow(100, [mark(50), mark(52)], 11, breaks([40, 44, 47, 51]))).toEqual({
     first: 47,
     end: 58,
@@ -47,7 +47,7 @@ test("marks are never cut", () => {
   expect(chooseWindow(100, neighbours, 8, none)).toEqual({ first: 47, end: 54 });
 });
 
-test("property: as large as asked unless a mark is in the way, with no fewer words than another stretch", () => {
+test("property: it has the requested size unless a mark is in the way, and no stretch has more words", () => {
   const ranges = fc
     .array(fc.tuple(fc.nat(6), fc.nat(3), fc.array(fc.nat(3), { minLength: 1, maxLength: 2 })), {
       minLength: 1,

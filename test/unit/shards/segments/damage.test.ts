@@ -200,7 +200,7 @@ const ROWS: { kind: string; key: (seq: number) => Uint8Array; name: RegExp; remo
 ];
 
 describe("damage in a stored value", () => {
-  test("the whole database answers everything, and check finds nothing", async () => {
+  test("an undamaged database answers everything, and check finds nothing", async () => {
     expect(problemsOf(await job("check", copy()))).toEqual([]);
     expect(await askEverything(copy())).toEqual([]);
     const kinds = new Set([...bytes.keys()].map((hex) => keys.kindOfKey(Buffer.from(hex, "hex"))));
@@ -210,7 +210,7 @@ describe("damage in a stored value", () => {
   for (const { kind, key, name, removable } of ROWS) {
     const stored = (): Uint8Array => bytes.get(Buffer.from(key(1)).toString("hex"))!;
 
-    test(`${kind}: is met and named, never answered; the other index serves; repair makes it whole`, async () => {
+    test(`${kind}: found and named, never answered; the other index works; repair fixes it`, async () => {
       const value = stored();
       const damages: (Uint8Array | null)[] = places(value).map((at) => flip(value, at));
       damages.push(value.subarray(0, value.length - 1), value.subarray(0, 3), new Uint8Array(0));
@@ -236,7 +236,7 @@ describe("damage in a stored value", () => {
     });
   }
 
-  test("a manifest that went back in time is noticed", async () => {
+  test("a manifest that went back in time is detected", async () => {
     const dataDir = copy();
     const shard = await TestShard.open(await LevelStore.open(locationIn(dataDir)));
     await shard.write(Action.UPSERT, [body("h", 1)]);
@@ -302,7 +302,7 @@ describe("damage in LevelDB's files", () => {
     await shard.close();
   });
 
-  test("the last record of a log is missed after an orderly end, and taken for cut short after a crash", async () => {
+  test("a missing last log record is damage after a clean shutdown, and accepted after a crash", async () => {
     const dataDir = await flippedFile(/\.log$/, (length) => length - 1);
     await expect(LevelStore.open(locationIn(dataDir))).rejects.toThrow(/is not as the database was closed/);
     expect((await job("check", dataDir)).problems).toEqual([expect.stringMatching(/\.log is damaged/)]);
@@ -310,7 +310,7 @@ describe("damage in LevelDB's files", () => {
     await (await LevelStore.open(locationIn(dataDir))).close();
   });
 
-  test("the note of an orderly end is about no file of a database that was opened again", async () => {
+  test("the note of a clean shutdown does not apply to a database opened since", async () => {
     const dataDir = copy();
     const noted = readFileSync(join(locationIn(dataDir), "closed.json"));
     const shard = await TestShard.open(await LevelStore.open(locationIn(dataDir)));
@@ -324,13 +324,13 @@ describe("damage in LevelDB's files", () => {
     await reopened.close();
   });
 
-  test("a lost CURRENT is no new database", async () => {
+  test("a lost CURRENT does not make a new database", async () => {
     const dataDir = copy();
     rmSync(join(locationIn(dataDir), "CURRENT"));
     await expect(LevelStore.open(locationIn(dataDir))).rejects.toThrow("the file CURRENT is missing");
   });
 
-  test("a new database whose making was cut short is made again", async () => {
+  test("an interrupted creation of a database is repeated", async () => {
     const location = join(folder, String(copies++));
     mkdirSync(location);
     for (const name of ["LOCK", "LOG", "MANIFEST-000001", "000001.dbtmp"])
@@ -344,25 +344,22 @@ describe("damage in LevelDB's files", () => {
   test.each([
     ["after an orderly end", true],
     ["after a crash", false],
-  ])(
-    "a log that is gone, %s, takes no write with it unnoticed; repair makes the rest open",
-    async (_, orderly) => {
-      const running = copy();
-      const shard = await TestShard.open(await LevelStore.open(locationIn(running)));
-      await shard.write(Action.UPSERT, [body("x", 1)]);
-      if (orderly) await shard.close();
-      const left = join(folder, String(copies++));
-      cpSync(running, left, { recursive: true });
-      if (!orderly) await shard.close();
-      const log = readdirSync(locationIn(left)).find((name) => name.endsWith(".log"))!;
-      rmSync(join(locationIn(left), log));
-      await expect(LevelStore.open(locationIn(left))).rejects.toThrow(`the file ${log} is missing`);
-      expect((await job("repair", left)).filesRepaired).toBe(true);
-      expect(problemsOf(await job("check", left))).toEqual([]);
-    },
-  );
+  ])("a missing log, %s, never loses writes unnoticed; repair makes the rest open", async (_, orderly) => {
+    const running = copy();
+    const shard = await TestShard.open(await LevelStore.open(locationIn(running)));
+    await shard.write(Action.UPSERT, [body("x", 1)]);
+    if (orderly) await shard.close();
+    const left = join(folder, String(copies++));
+    cpSync(running, left, { recursive: true });
+    if (!orderly) await shard.close();
+    const log = readdirSync(locationIn(left)).find((name) => name.endsWith(".log"))!;
+    rmSync(join(locationIn(left), log));
+    await expect(LevelStore.open(locationIn(left))).rejects.toThrow(`the file ${log} is missing`);
+    expect((await job("repair", left)).filesRepaired).toBe(true);
+    expect(problemsOf(await job("check", left))).toEqual([]);
+  });
 
-  test("a directory without a database is reported and left as it is", async () => {
+  test("a directory without a database is reported and left unchanged", async () => {
     const dataDir = join(folder, String(copies++));
     mkdirSync(locationIn(dataDir), { recursive: true });
     for (const task of ["check", "repair"] as const) {
@@ -373,7 +370,7 @@ describe("damage in LevelDB's files", () => {
     expect(readdirSync(locationIn(dataDir))).toEqual([]);
   });
 
-  test("flipped bytes all over a table are found by check", async () => {
+  test("check finds flipped bytes anywhere in a table", async () => {
     const dataDir = copy();
     await LevelStore.repair(locationIn(dataDir)); // moves the log into a table
     const store = await LevelStore.open(locationIn(dataDir));

@@ -18,11 +18,11 @@ test("waits for enough small neighbours and leaves larger ones alone", () => {
   expect(chooseMerge([of(20), of(0.1)], IDLE)).toBeNull();
 });
 
-test("a small one between larger ones goes with them", () => {
+test("merges a small segment between larger ones with them", () => {
   expect(chooseMerge([of(2), of(2), of(0.1), of(2), of(2)], BUSY)).toEqual({ first: 0, count: 5 });
 });
 
-test("stale segments are barriers", () => {
+test("never merges across stale segments", () => {
   const stale = of(0.1, { stale: true });
   expect(chooseMerge([of(0.1), of(0.1), stale, of(0.1), of(0.1)], { ...BUSY, runMin: 3 })).toBeNull();
   expect(chooseMerge([stale, of(0.1), of(0.1), of(0.1)], { ...BUSY, runMin: 3 })).toEqual({
@@ -31,12 +31,12 @@ test("stale segments are barriers", () => {
   });
 });
 
-test("a segment with many deleted rows is rewritten alone", () => {
+test("rewrites a segment with many deleted rows alone", () => {
   expect(chooseMerge([of(20), of(80, { deleted: 500 })], BUSY)).toEqual({ first: 1, count: 1 });
   expect(chooseMerge([of(80, { deleted: 100 })], BUSY)).toBeNull();
 });
 
-test("never makes a segment beyond the limit", () => {
+test("never creates a segment beyond the limit", () => {
   expect(chooseMerge([of(400), of(400), of(400), of(400)], IDLE)).toBeNull();
   expect(chooseMerge([of(400), of(300), of(200), of(400), of(400), of(400)], IDLE)).toEqual({
     first: 1,
@@ -44,7 +44,7 @@ test("never makes a segment beyond the limit", () => {
   });
 });
 
-test("makes no segment above its share of the index, unless it is small", () => {
+test("creates no segment above its share of the index, unless it is small", () => {
   expect(chooseMerge([of(20), of(11)], IDLE)).toEqual({ first: 0, count: 2 });
   expect(chooseMerge([of(20), of(13)], IDLE)).toBeNull();
   expect(chooseMerge([of(20), of(20), of(39)], IDLE)).toBeNull();

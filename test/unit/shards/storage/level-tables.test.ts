@@ -66,8 +66,8 @@ function missing(left: ReadonlyMap<string, string>): number {
   return [...expected].filter(([key, value]) => left.get(key) !== value).length;
 }
 
-describe("repair of a table", () => {
-  test("a page of zeros costs the values of its blocks", async () => {
+describe("repairing a table", () => {
+  test("with a page of zeros loses the values in its blocks", async () => {
     const { length } = readFileSync(tableIn(whole));
     const inBlocks = length - 3 * PAGE_BYTES; // the filter and indexes follow the blocks
     for (let at = 0; at < inBlocks; at += PAGE_BYTES) {
@@ -77,7 +77,7 @@ describe("repair of a table", () => {
     }
   });
 
-  test("a flipped bit of a value costs that value alone", async () => {
+  test("with a flipped bit in a value loses that value only", async () => {
     const left = await repaired((table) => {
       table[table.indexOf("77 77 77") + 20]! ^= 1;
     });
@@ -85,14 +85,14 @@ describe("repair of a table", () => {
     expect(missing(left)).toBe(1);
   });
 
-  test("a flipped bit of the filter costs nothing, and no key is taken for missing afterwards", async () => {
+  test("with a flipped bit in the filter loses nothing, and no key is mistaken for missing afterwards", async () => {
     const left = await repaired((table) => {
       table[table.indexOf("filter.leveldb") - 60]! ^= 1;
     });
     expect(missing(left)).toBe(0);
   });
 
-  test("a damaged index, meta index or end costs nothing: the blocks are found without", async () => {
+  test("with a damaged index, meta index or footer loses nothing: the blocks are found without them", async () => {
     const table = readFileSync(tableIn(whole));
     const meta = table.indexOf("filter.leveldb");
     for (const at of [meta, meta + 200, table.length - 100, table.length - 1]) {
@@ -104,12 +104,12 @@ describe("repair of a table", () => {
     expect(missing(await repaired((one) => one.fill(0, meta)))).toBe(0);
   });
 
-  test("a table of zeros ends no process", async () => {
+  test("of zeros does not crash the process", async () => {
     expect((await repaired((table) => table.fill(0))).size).toBe(0);
   });
 });
 
-test("a table that was cut short before it was listed is no damage", async () => {
+test("a table cut short before it was listed is not damage", async () => {
   const location = join(folder, "killed");
   cpSync(whole, location, { recursive: true });
   const table = readFileSync(tableIn(location));

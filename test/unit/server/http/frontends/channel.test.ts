@@ -33,8 +33,8 @@ async function refusalOf(asked: Promise<unknown>): Promise<SkeinError> {
   );
 }
 
-describe("questions", () => {
-  test("get their own answers, whichever is answered first", async () => {
+describe("questions on a channel", () => {
+  test("get their own answers, in whatever order they are answered", async () => {
     const waiting: (() => void)[] = [];
     const [channel] = ends({
       double: (value) => 2 * value,
@@ -46,7 +46,7 @@ describe("questions", () => {
     expect(await Promise.all(asked)).toEqual(["a", "b", "c"]);
   });
 
-  test("are refused with all that the error says", async () => {
+  test("fail with every part of a refusal", async () => {
     const [channel] = ends({
       refuse: () => {
         throw new SkeinError("SK-SE-503", "not now", { retryAfter: 7, details: { shard: 3 } });
@@ -63,7 +63,7 @@ describe("questions", () => {
     });
   });
 
-  test("fail with any other error, with the stack of where it was thrown", async () => {
+  test("fail with the stack of any other error", async () => {
     const thrown = new TypeError("a fault");
     const [channel] = ends({ refuse: () => Promise.reject(thrown) as never });
     const error = await refusalOf(channel.ask("refuse", thrown));
@@ -75,7 +75,7 @@ describe("questions", () => {
     );
   });
 
-  test("take parts along, which are gone here then", async () => {
+  test("transfer their buffers, which the sender loses", async () => {
     const [channel] = ends({ length: (bytes) => bytes.byteLength });
     const bytes = new Uint8Array(1000);
     expect(await channel.ask("length", bytes, [bytes.buffer])).toBe(1000);
@@ -83,7 +83,7 @@ describe("questions", () => {
   });
 });
 
-test("what is said arrives in the order in which it was said", async () => {
+test("messages arrive in the order in which they were sent", async () => {
   const noted: number[] = [];
   const [channel] = ends({
     note: (value) => void noted.push(value),
@@ -94,7 +94,7 @@ test("what is said arrives in the order in which it was said", async () => {
   expect(noted).toEqual(Array.from({ length: 100 }, (_, i) => i));
 });
 
-test("a channel that is closed fails what waits and what is asked later, and says nothing any more", async () => {
+test("a closed channel fails waiting and later questions, and sends nothing more", async () => {
   const noted: number[] = [];
   const [channel, other] = ends({
     never: () => new Promise(() => undefined),
@@ -111,7 +111,7 @@ test("a channel that is closed fails what waits and what is asked later, and say
   other.close(new Error("also here"));
 });
 
-test("an error may be no Error, and goes there and back as it was", () => {
+test("anything thrown can be carried as an error and comes back unchanged", () => {
   expect(errorOf(carried("only text")).message).toBe("only text");
   const plain = errorOf(carried(new SkeinError("SK-SYS-413", "too large")));
   expect(plain).toMatchObject({ code: "SK-SYS-413", status: 413, message: "too large" });

@@ -6,13 +6,13 @@ import { freePort } from "../../../../../server/http/frontends/free-port.js";
 
 const HOST = "127.0.0.1";
 
-test("a port that is chosen is free, also twice", async () => {
+test("a chosen port is free, repeatedly", async () => {
   const port = await freePort(HOST, 0);
   expect(port).toBeGreaterThan(0);
   expect(await freePort(HOST, port)).toBe(port);
 });
 
-test("a port in use and an address of others are refused in a sentence", async () => {
+test("a port in use and a foreign address are refused in one sentence", async () => {
   const server = createServer().listen(0, HOST);
   onTestFinished(() => void server.close());
   await once(server, "listening");

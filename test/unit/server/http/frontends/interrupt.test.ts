@@ -39,7 +39,7 @@ async function told({ worker }: Circling, what: string): Promise<unknown> {
   return (await answer)[0];
 }
 
-test("a thread that runs in a circle goes on with its next message", async () => {
+test("a thread in an endless loop continues with its next message", async () => {
   const one = startThread();
   const other = startThread();
   expect(await told(other, "hello")).toBe("answer to hello");
@@ -52,7 +52,7 @@ test("a thread that runs in a circle goes on with its next message", async () =>
   expect(await told(other, "hello")).toBe("answer to hello");
 });
 
-test("of several that run in circles the one is freed that is meant", async () => {
+test("only the intended one of several looping threads is freed", async () => {
   const [one, other] = [startThread(), startThread()];
   for (const thread of [one, other]) expect(await told(thread, "circle")).toBe("circling");
   await interrupt(other.worker.threadId);
@@ -62,7 +62,7 @@ test("of several that run in circles the one is freed that is meant", async () =
   expect(await told(one, "hello")).toBe("answer to hello");
 });
 
-test("the right one is freed when threads have come and gone before it", async () => {
+test("the right thread is freed even if threads before it have come and gone", async () => {
   const gone = startThread();
   expect(await told(gone, "hello")).toBe("answer to hello");
   const [one, other] = [startThread(), startThread()];
@@ -73,7 +73,7 @@ test("the right one is freed when threads have come and gone before it", async (
   expect(other.said).toEqual(["circling"]);
 });
 
-test("a thread that has ended cannot be interrupted", async () => {
+test("an ended thread cannot be interrupted", async () => {
   const { worker } = startThread();
   const { threadId } = worker;
   await worker.terminate();

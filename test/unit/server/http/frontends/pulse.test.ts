@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Pulse } from "../../../../../server/http/frontends/pulse.js";
 
-test("each place beats and reads by itself, in the same memory", () => {
+test("each place has its own beats and read, in shared memory", () => {
   const owner = new Pulse(3);
   const [one, other] = [new Pulse(3, owner.shared), new Pulse(3, owner.shared)];
   one.beat(1);

@@ -7,7 +7,7 @@ import { loadUws, reasonsText, UWS_BUILDS } from "../../../../../server/http/tra
 const load = (...builds: (typeof UWS_BUILDS)[number][]) => loadUws(builds, DEFAULT_LIMITS.headerBytesMax);
 
 describe.each(UWS_BUILDS)("the build %s", (build) => {
-  test("is a library with all that the server uses, or a reason of one line", async () => {
+  test("is a library with everything the server uses, or has a one-line reason", async () => {
     const { loaded, reasons } = await load(build);
     if (loaded === null) {
       expect(Object.keys(reasons)).toEqual([build]);
@@ -22,9 +22,9 @@ describe.each(UWS_BUILDS)("the build %s", (build) => {
   });
 });
 
-describe("of several builds", () => {
+describe("among several builds", () => {
   test.each([[UWS_BUILDS], [UWS_BUILDS.toReversed()]])(
-    "%j the first that loads is taken, with a reason for each before it",
+    "%j the first that loads is used, with a reason for each before it",
     async (builds) => {
       const alone = await Promise.all(builds.map((build) => load(build)));
       const first = alone.findIndex(({ loaded }) => loaded !== null);
@@ -34,12 +34,12 @@ describe("of several builds", () => {
     },
   );
 
-  test("none is tried when none is allowed", async () => {
+  test("none is tried if none is allowed", async () => {
     expect(await load()).toEqual({ loaded: null, reasons: {} });
   });
 });
 
-test("reasons are told in one line, by build", () => {
+test("reasons are given in one line, by build", () => {
   expect(reasonsText({ uwsjs: "no such file", "uws-pack": "no binary" })).toBe(
     "uwsjs: no such file; uws-pack: no binary",
   );

@@ -54,14 +54,14 @@ async function over(): Promise<void> {
   await jobs.run({ name: "wait for the backup", subject: "backups" }, async () => undefined);
 }
 
-test("a second backup is refused while one is being written", async () => {
+test("a second backup is refused while the first is being written", async () => {
   const { id } = await backups.create();
   await expect(backups.create()).rejects.toMatchObject({ code: "SK-SYS-409" });
   await over();
   expect(await backups.get(id)).toMatchObject({ id, status: "complete" });
 });
 
-test("the next backup can begin as soon as one is known to be complete", async () => {
+test("the next backup can begin as soon as the previous one is reported complete", async () => {
   const { id } = await backups.create();
   while ((await backups.get(id)).status === "running");
   const next = await backups.create();
@@ -69,7 +69,7 @@ test("the next backup can begin as soon as one is known to be complete", async (
   expect(await backups.get(next.id)).toMatchObject({ status: "complete" });
 });
 
-test("a backup that is cancelled leaves nothing on the disk, and the next one is whole", async () => {
+test("a cancelled backup leaves nothing on the disk, and the next one is whole", async () => {
   const before = readdirSync(directory);
   const cancelled = await backups.create();
   jobs.cancel("backups");
@@ -81,7 +81,7 @@ test("a backup that is cancelled leaves nothing on the disk, and the next one is
   expect(await backups.get(id)).toMatchObject({ status: "complete" });
 });
 
-test("a stopping server ends the backup that it writes, and begins none", async () => {
+test("a stopping server aborts its running backup, and starts none", async () => {
   const before = readdirSync(directory);
   await backups.create();
   await jobs.drain();

@@ -60,7 +60,7 @@ describe("values", () => {
     });
   });
 
-  test("come from the flag before the environment before the file", () => {
+  test("come from the flag, then the environment, then the file", () => {
     const file = { port: 1, host: "file", log_level: "warn" };
     const config = load({ port: "3" }, { SKEIN_PORT: "2", SKEIN_HOST: "env" }, file);
     expect([config.port, config.host, config.logLevel]).toEqual([3, "env", "warn"]);
@@ -75,7 +75,7 @@ describe("values", () => {
     expect(load({ memory_limit: text }).limits.memoryBytesMax).toBe(bytes);
   });
 
-  test("plans and limits of the file", () => {
+  test("include plans and limits from the file", () => {
     const config = load(
       {},
       {},
@@ -89,13 +89,13 @@ describe("values", () => {
     expect(config.limits.documentBytesMax).toBe(DEFAULT_LIMITS.documentBytesMax);
   });
 
-  test("a limit that earlier versions could set is ignored, and named", () => {
+  test("include no limit that only earlier versions had, and name it", () => {
     const config = load({}, {}, { limits: { ruleNameBytesMax: 5, batchDocumentsMax: 5 } });
     expect(config.formerLimits).toEqual(["ruleNameBytesMax"]);
     expect(config.limits).toEqual({ ...DEFAULT_LIMITS, batchDocumentsMax: 5 });
   });
 
-  test("the coach's language model", () => {
+  test("include the coach's language model", () => {
     const url = "http://127.0.0.1:11434/v1";
     const coach = { provider: "endpoint", url, model: "small", api_key: "key", timeout_ms: 500 };
     expect(load({}, {}, { ai: { coach } }).ai.coach).toEqual({
@@ -113,13 +113,13 @@ describe("values", () => {
     });
   });
 
-  test("one origin or several for CORS", () => {
+  test("allow one origin or several for CORS", () => {
     expect(load({}, {}, { cors: "*" }).cors).toEqual(["*"]);
     expect(load({}, {}, { cors: ["https://a.example"] }).cors).toEqual(["https://a.example"]);
   });
 });
 
-describe("a wrong value names its option and what was expected", () => {
+describe("an invalid value is reported with its option and what was expected", () => {
   const cases: [Record<string, string>, Record<string, string>, unknown, RegExp][] = [
     [{ port: "x" }, {}, undefined, /^--port must be a whole number from 0 to 65535, not "x"$/],
     [{}, { SKEIN_PORT: "70000" }, undefined, /^SKEIN_PORT must be a whole number/],
@@ -165,19 +165,19 @@ describe("a wrong value names its option and what was expected", () => {
     expect(() => load({}, { [env]: "" })).toThrow(new RegExp(`^${env} must be .*, not ""$`));
   });
 
-  test("an empty name of the file or of the data directory is none", () => {
+  test("an empty file name or data directory is refused", () => {
     expect(() => load({}, { SKEIN_CONFIG: "" })).toThrow(/configuration file .* is empty/);
     expect(() => dataDirFrom(undefined, { SKEIN_DATA_DIR: "" })).toThrow(/^SKEIN_DATA_DIR must be/);
     expect(dataDirFrom(undefined, {})).toBe("./data");
     expect(dataDirFrom("flag", { SKEIN_DATA_DIR: "env" })).toBe("flag");
   });
 
-  test("and name the file that was given", () => {
+  test("with the name of the given file", () => {
     writeFileSync(join(directory, "other.json"), JSON.stringify({ port: "x" }));
     expect(() => load({ config: "other.json" })).toThrow(/^"port" in other.json must be/);
   });
 
-  test("and never shows an admin key", () => {
+  test("without showing an admin key", () => {
     expect(() => load({ admin_key: "geheim!" })).toThrow(/^(?!.*geheim)/);
   });
 });
@@ -189,7 +189,7 @@ test("every option has a flag name, a variable and a description", () => {
   }
 });
 
-test("the help says how many front-ends may be asked for, which the board of a shard has places for", () => {
+test("the help states the maximum number of front-ends, which equals the reader places on a shard's board", () => {
   const { description } = CONFIG_OPTIONS.find(({ name }) => name === "frontends")!;
   const most = Number(/at most (\d+)/.exec(description)![1]);
   expect(most).toBe(READERS_MAX);

@@ -17,7 +17,7 @@ function configOf(
   return loadConfig(flags, env, directory);
 }
 
-test("live members are in force at once, others are named and stay", () => {
+test("live members apply at once, others are named and keep their values", () => {
   const fixed = { data_dir: "/data", snapshot_dir: "/snapshots" };
   const settings = new LiveSettings(configOf({ ...fixed, limits: { batchDocumentsMax: 5 } }));
   const next = configOf({
@@ -40,13 +40,13 @@ test("live members are in force at once, others are named and stay", () => {
   expect(trustProxy.clientAddress("127.0.0.1", "1.1.1.1")).toBe("1.1.1.1");
 });
 
-test("what is as at the start waits for nothing", () => {
+test("members unchanged since the start wait for nothing", () => {
   const file = { data_dir: "/data", cors: "*", ai: {}, feeds: {}, log_level: "warn" };
   const settings = new LiveSettings(configOf(file));
   expect(settings.take(configOf({ ...file, cors: [] }))).toEqual([]);
 });
 
-test("a flag and the environment win over the file, at each reading", () => {
+test("a flag and the environment win over the file on every reload", () => {
   const flags = { data_dir: "/data", metrics_key: "from-the-flag" };
   const settings = new LiveSettings(configOf({}, flags));
   settings.take(configOf({ metrics_key: "from-the-file" }, flags));

@@ -16,13 +16,13 @@ const POPULAR = {
 const popularity = new Popularity(POPULAR, analyser);
 const values = (terms: string[], max = 9) => popularity.related(terms, max).map(({ value }) => value);
 
-describe("what is popular", () => {
-  test("tells how often a word was searched and a document clicked", () => {
+describe("popularity", () => {
+  test("counts how often a word was searched and a document clicked", () => {
     expect(["shoe", "hat", "boot"].map((term) => popularity.searchesOf(term))).toEqual([160, 10, 0]);
     expect(["a", "b"].map((id) => popularity.clicksOf(id))).toEqual([3, 0]);
   });
 
-  test("is related by at least half of the words, most of them first, and is not the query itself", () => {
+  test("relates queries sharing at least half of the words, best first, but not the query itself", () => {
     expect(values(["green", "shoe"])).toEqual(["green shoe lace", "red shoe", "shoe"]);
     expect(values(["green", "shoe"], 1)).toEqual(["green shoe lace"]);
     expect(values(["shoe"])).toEqual(["red shoe", "green shoe lace"]);
@@ -32,7 +32,7 @@ describe("what is popular", () => {
     expect(values([])).toEqual([]);
   });
 
-  test("is not analysed twice", () => {
+  test("analyses no query twice", () => {
     const analysed: string[] = [];
     const counting = {
       ...analyser,
@@ -52,7 +52,7 @@ describe("what is popular", () => {
     expect(after.searchesOf("shoe")).toBe(0);
   });
 
-  test("makes a typo likelier, but no second typo as likely as one", () => {
+  test("makes a typo likelier, but never two typos as likely as one", () => {
     const typo = (term: string, typos: number, edits: number) => {
       return { term, distance: typos, isPrefix: false, frequencies: [40], typos, edits };
     };

@@ -15,8 +15,8 @@ beforeAll(async () => {
   analyser = textAnalyser((await loadEngine()).workbench(), schema);
 });
 
-describe("words that are not wanted", () => {
-  it("bury the documents that have them, or lift the others", () => {
+describe("unwanted words", () => {
+  it("bury the documents that contain them, or lift the others", () => {
     const having = { op: "tokens", slot: 3, terms: ["strap"] };
     expect(avoidingRules(["Strap"], [3], [], analyser, 0)).toEqual({
       bury: { effect: "bury", weight: 0, filter: [having] },
@@ -24,7 +24,7 @@ describe("words that are not wanted", () => {
     });
   });
 
-  it("are looked for in every slot, in sequence, and alone in their other forms", () => {
+  it("are looked up in every slot, in sequence, and individually in their other forms", () => {
     const filter = avoidingRules(["led lamp", "straps"], [1, 2], [ENGLISH], analyser, 0)?.bury.filter ?? [];
     const spellings = [["led", "lamp"], ["straps"], stemTerms("straps", [ENGLISH])];
     const operands = [1, 2].flatMap((slot) => spellings.map((terms) => ({ op: "tokens", slot, terms })));
@@ -32,13 +32,13 @@ describe("words that are not wanted", () => {
     expect(filter.filter(({ op }) => op === "or")).toHaveLength(operands.length - 1);
   });
 
-  it("make no rule when there are none, and none without a field", () => {
+  it("produce no rule if there are none, or no field", () => {
     expect(avoidingRules([], [1], [], analyser, RULES_MAX)).toBeNull();
     expect(avoidingRules(["!?"], [1], [], analyser, 0)).toBeNull();
     expect(avoidingRules(["strap"], [], [], analyser, 0)).toBeNull();
   });
 
-  it("are refused beside as many rules as a program can have", () => {
+  it("are refused if the query already has the maximum number of rules", () => {
     expect(avoidingRules(["strap"], [1], [], analyser, RULES_MAX - 1)).not.toBeNull();
     expect(() => avoidingRules(["strap"], [1], [], analyser, RULES_MAX)).toThrow("too many ranking rules");
   });

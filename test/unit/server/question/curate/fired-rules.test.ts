@@ -39,7 +39,7 @@ const group = (id: number, ...synonyms: string[]): SynonymGroup => ({
 });
 
 describe("stretches of a query", () => {
-  test("are found exactly when the terms stand side by side", () => {
+  test("are found exactly if the terms are adjacent", () => {
     const term = fc.constantFrom("a", "b", "c", "d");
     const long = fc.array(term, { maxLength: 24 });
     fc.assert(
@@ -56,7 +56,7 @@ describe("stretches of a query", () => {
   });
 });
 
-describe("rules and synonyms of an index", () => {
+describe("an index's rules and synonyms", () => {
   const record = makeRecord();
   const asked: string[] = [];
   const counting = {
@@ -75,7 +75,7 @@ describe("rules and synonyms of an index", () => {
   const rules = [rule(1, "red shoe"), rule(2, "shoe", "blue"), rule(3)];
   const synonyms = [group(1, "tv", "television"), group(2, "sofa", "couch")];
 
-  test("fire and stand for each other", () => {
+  test("fire and match", () => {
     const index = indexes.of({ record, rules, synonyms });
     const { queryPinsMax } = FIXED_LIMITS;
     const pins = (q: string): number =>
@@ -84,7 +84,7 @@ describe("rules and synonyms of an index", () => {
     expect(index.synonyms.matches(["tv"])).toEqual([{ first: 0, count: 1, others: [["television"]] }]);
   });
 
-  test("are derived anew only when they have changed", () => {
+  test("are derived again only if they have changed", () => {
     const before = indexes.of({ record, rules, synonyms });
     asked.length = 0;
     const ruled = indexes.of({ record, rules: [...rules, rule(4, "green")], synonyms });

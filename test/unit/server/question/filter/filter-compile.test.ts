@@ -18,7 +18,7 @@ const MIN = -(2n ** 63n);
 const NOTHING = [{ op: "all" }, { op: "not" }];
 
 describe("filter compiler", () => {
-  it("matches strings by words, equals by folded value", () => {
+  it("matches strings by words, and equality by folded value", () => {
     expect(compile("title:Red Shoes")).toEqual([{ op: "tokens", slot: 0, terms: ["red", "shoes"] }]);
     expect(compile("title:=Red Shoes")).toEqual([
       { op: "equals", slot: 0, folded: Buffer.from("red shoes") },
@@ -30,7 +30,7 @@ describe("filter compiler", () => {
     expect(compile("title:--")).toEqual([{ op: "equals", slot: 0, folded: Buffer.from("--") }]);
   });
 
-  it("writes groups in postfix", () => {
+  it("writes groups in postfix notation", () => {
     const ops = compile("(stock:1 || sale:true && stock:2) && sale:false").map((op) => op.op);
     expect(ops).toEqual(["intRange", "intRange", "intRange", "and", "or", "intRange", "and"]);
     expect(compile("stock:[1,2,3]").map((op) => op.op)).toEqual([
@@ -54,7 +54,7 @@ describe("filter compiler", () => {
     expect(compile("stock:[3..1]")).toEqual(NOTHING);
   });
 
-  it("keeps int64 exact and cuts what no int64 can be", () => {
+  it("keeps int64 exact and clips values beyond it", () => {
     expect(compile("views:=9007199254740993")).toEqual([int(5, 9007199254740993n, 9007199254740993n)]);
     expect(compile("views:<=9223372036854775808")).toEqual([int(5, MIN, MAX)]);
     expect(compile("views:=9223372036854775808")).toEqual(NOTHING);
@@ -64,7 +64,7 @@ describe("filter compiler", () => {
     expect(compile("stock:[1.0, 1e3]")).toEqual([int(4, 1n, 1n), int(4, 1000n, 1000n), { op: "or" }]);
   });
 
-  it("compares floats with open and closed ends", () => {
+  it("compares floats with open and closed bounds", () => {
     const float = {
       op: "floatRange",
       slot: 3,
@@ -108,7 +108,7 @@ describe("filter compiler", () => {
     );
   });
 
-  it("takes native filters as equality and any-of, never as operators", () => {
+  it("accepts native filters as equality and any-of, never as operators", () => {
     expect(native({ brand: "A && B", sale: true })).toEqual([
       { op: "equals", slot: 1, folded: Buffer.from("a && b") },
       int(6, 1n, 1n),

@@ -74,7 +74,7 @@ describe("filter parser", () => {
     expect(pausesOf(repeated(" && "))).toBeGreaterThanOrEqual(9);
   });
 
-  it("binds && tighter than ||, parentheses first", () => {
+  it("binds && tighter than ||, and parentheses tightest", () => {
     const shape = (node: FilterNode): string =>
       node.kind === "clause"
         ? node.field
@@ -131,7 +131,7 @@ describe("filter parser", () => {
     [":5", 0],
     ["a:1 && (b:2 || c)", 16],
     ["a:\ud800", 2],
-  ])("points at the fault of %j", (text, position) => {
+  ])("points at the error in %j", (text, position) => {
     const error = refusal(text);
     expect(error).toMatchObject({ code: "SK-SE-400", status: 400, details: { position } });
     expect(error.message).toContain(`at position ${position}`);
@@ -145,13 +145,13 @@ describe("filter parser", () => {
       `a:\`x\` ${"y".repeat(39)}\u{1f600}`,
       `filter_by: unexpected '${"y".repeat(39)}...' at position 6; expected '&&', '||' or the end`,
     ],
-  ])("says what came and what was expected: %j", (text, sentence) => {
+  ])("says what it found and what it expected: %j", (text, sentence) => {
     expect(refusal(text).message).toBe(sentence);
   });
 });
 
 describe("filter parser, within its limits", () => {
-  it("takes 10,000 conditions and values, nests 100 levels and no more", () => {
+  it("accepts 10,000 conditions and values, nests 100 levels and no more", () => {
     const many = Array.from({ length: 10_000 }, (_, i) => `a:${i}`);
     expect(parse(many.join(" || "))).toMatchObject({ kind: "or" });
     expect(parse(`a:[${many.map((_, i) => i).join(",")}]`)).toMatchObject({ kind: "clause" });
@@ -164,7 +164,7 @@ describe("filter parser, within its limits", () => {
 });
 
 describe("filter parser, for any filter and any text", () => {
-  it("reads back what is printed", () => {
+  it("reads back a printed filter", () => {
     const text = fc.string({ unit: "grapheme", minLength: 0, maxLength: 8 });
     const number = fc
       .integer({ min: -99, max: 99 })
@@ -213,7 +213,7 @@ describe("filter parser, for any filter and any text", () => {
     );
   });
 
-  it("answers any text with a tree or a 400 whose position is inside it", () => {
+  it("turns any text into a tree or a 400 whose position lies inside the text", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "a",

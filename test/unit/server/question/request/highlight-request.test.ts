@@ -60,7 +60,7 @@ function requested(q: string, words?: SearchWord[]) {
 }
 
 describe("highlight request", () => {
-  it("names fields with their language and whether they hold part numbers or are searched inside of words", () => {
+  it("names each field with its language, and whether it holds part numbers or uses infix search", () => {
     const language = new ResolvedSchema(
       makeRecord({}, [field("title", "string", 0, { language: "de", infix: true })]),
     ).field("title")!.language;
@@ -71,7 +71,7 @@ describe("highlight request", () => {
     ]);
   });
 
-  it("keeps the ways to match a word apart", () => {
+  it("separates the ways to match a word", () => {
     const alternatives = [
       alternative(ALT_EXACT, ["wifi"]),
       alternative(ALT_JOINED, ["wifi"]),
@@ -91,7 +91,7 @@ describe("highlight request", () => {
     ]);
   });
 
-  it("words that were only quoted stand for their phrases", () => {
+  it("replaces words that were only quoted with their phrases", () => {
     const sequences = (words: HighlightWord[]) => words.map((word) => [word.terms, word.sequences]);
     const phrase = ["red", "shoe"];
     expect(sequences(requested('blue "red shoe"').words)).toEqual([

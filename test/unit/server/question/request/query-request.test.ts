@@ -38,7 +38,7 @@ describe("query request", () => {
     ]);
   });
 
-  it("clamps numbers out of range", () => {
+  it("clamps out-of-range numbers", () => {
     const low = read({ q: "", per_page: -5, page: 0, num_typos: -1, max_facet_values: -1 });
     expect(low).toMatchObject({ perPage: 0, page: 1, numTypos: 0, maxFacetValues: 0 });
     const high = read({ q: "", per_page: 9_999, page: 1e300, num_typos: 9, max_facet_values: 1e9 });
@@ -119,13 +119,13 @@ describe("query request", () => {
     ]);
   });
 
-  it("needs something to search, but not to browse", () => {
+  it("needs a field to search, but not to browse", () => {
     const record = makeRecord({}, [field("price", "float", 0)]);
     expect(() => read({ q: "x" }, record)).toThrow("query_by is missing");
     expect(read({ q: "*" }, record).fields).toEqual([]);
   });
 
-  it("ignores exclude_fields beside fields, and unknown parameters", () => {
+  it("ignores exclude_fields next to fields, and unknown parameters", () => {
     const request = read({
       q: "x",
       fields: ["a"],

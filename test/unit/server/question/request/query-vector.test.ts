@@ -21,7 +21,7 @@ const numbers = (given: Record<number, unknown>): unknown[] =>
   Object.assign(new Array<unknown>(512).fill(0), given);
 
 describe("a vector", () => {
-  test("is brought to length 1, also where squares of its numbers are infinite or 0", () => {
+  test("is scaled to length 1, even where the squares of its numbers are infinite or 0", () => {
     expect(read(undefined)).toBeNull();
     for (const scale of [1, 1e300, 1e-300]) {
       const vector = read(numbers({ 0: 3 * scale, 511: -4 * scale }))!;
@@ -45,18 +45,18 @@ describe("a vector", () => {
     [numbers({ 1: Number.NaN }), "vector[1] must be a finite number"],
     [numbers({}), "vector must not be all zeros"],
     [numbers({ 5: -0 }), "vector must not be all zeros"],
-  ])("that is none is refused (%#)", (vector, message) => {
+  ])("that is invalid is refused (%#)", (vector, message) => {
     expect(() => read(vector)).toThrow(message);
     expect(() => read(vector)).toThrow(expect.objectContaining({ code: "SK-SE-400" }));
   });
 
-  test.each(["auto", "documents", "none"] as const)("means nothing where the source is %s", (source) => {
+  test.each(["auto", "documents", "none"] as const)("is refused if the source is %s", (source) => {
     const sentence = `vector needs the setting embedder.source to be endpoint or pushed; it is ${source}`;
     expect(() => read(numbers({ 0: 1 }), source)).toThrow(sentence);
     expect(read(undefined, source)).toBeNull();
   });
 
-  test("is taken where vectors come from an endpoint", () => {
+  test("is accepted if vectors come from an endpoint", () => {
     expect(read(numbers({ 2: 5 }), "endpoint")?.[2]).toBe(1);
   });
 });

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { expander, MadeDictionary } from "./made-dictionary.js";
 
-describe("the cuts of words", () => {
-  it("are known for the fields that they were asked for", () => {
+describe("cached cuts of words", () => {
+  it("are returned for the same fields only", () => {
     const cache = new CutsCache();
     cache.put([1, 2], "wifi", [{ terms: ["wi", "fi"], frequency: 3 }]);
     cache.put([1, 2], "shoe", []);
@@ -16,7 +16,7 @@ describe("the cuts of words", () => {
     expect(cache.get([1, 2], "wifi")).toBeNull();
   });
 
-  it("are forgotten when they were not used for longest", () => {
+  it("are evicted when least recently used", () => {
     const cache = new CutsCache();
     cache.put([1], "kept", []);
     cache.put([1], "left", []);
@@ -28,7 +28,7 @@ describe("the cuts of words", () => {
     expect(cache.get([1], "left")).toBeNull();
   });
 
-  it("need not be asked for again, and the words are searched as before", async () => {
+  it("are not requested again, and the words are searched as before", async () => {
     const frequencies = { wifi: 5, wi: 7, fi: 8, shoe: 2 };
     const dictionary = new MadeDictionary(100, frequencies, {}, {}, {}, new CutsCache());
     const first = await expander(dictionary, "auto", ["wifi", 0], ["shoe", 0]).asWritten();

@@ -13,7 +13,7 @@ const module = await loadEngine();
 const workbench = module.workbench();
 const word = fc.string({ unit: fc.constantFrom("a", "b", "c", "я", "𐌰"), minLength: 1, maxLength: 7 });
 
-test("a dictionary finds the words that are near enough", () => {
+test("a dictionary finds the words within the allowed edits", () => {
   const words = fc.uniqueArray(word, { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(words, word, fc.constantFrom(1, 2), (terms, term, maxTypos) => {
@@ -29,7 +29,7 @@ test("a dictionary finds the words that are near enough", () => {
   );
 });
 
-test("a typo costs nothing where there is no edit, and at least half of the cheapest double one for each", () => {
+test("a typo costs nothing without an edit, otherwise at least half the cheapest double edit per edit", () => {
   const cheapest = 75 / 2; // half of the cheapest double edit: f for ph
   fc.assert(
     fc.property(word, word, (typed, term) => {

@@ -21,7 +21,7 @@ const kinds = (words: {
 }): number[][] => words.words.map((word) => word.alternatives.map((one) => one.typos));
 
 describe("near terms", () => {
-  it("are not wanted of a common word, and nothing is asked about them", async () => {
+  it("are not wanted for a common word, and nothing is asked about them", async () => {
     const dictionary = new MadeDictionary(10_000, { shirts: 500 }, { shirts: [typo("skirts", 1, 9_000)] });
     const words = expander(dictionary, "auto", ["shirts", 1]);
     const written = await words.asWritten();
@@ -38,7 +38,7 @@ describe("near terms", () => {
     expect(kinds(words)).toEqual([[1, 1, 2]]);
   });
 
-  it("of a rare word are searched when one of them is far more frequent", async () => {
+  it("of a rare word are searched if one of them is far more frequent", async () => {
     const doubts = async (documents: number) => {
       const near = [typo("receive", 1, documents), typo("retrieve", 2, 9)];
       const dictionary = new MadeDictionary(100_000, { recieve: 10 }, { recieve: near });
@@ -52,7 +52,7 @@ describe("near terms", () => {
     expect(await doubts(100)).toBeNull();
   });
 
-  it("of the only word of a query are searched when hardly any document has the word", async () => {
+  it("of a query's only word are searched if hardly any document contains it", async () => {
     const near = [typo("recipe", 1, 1), typo("receive", 1, 9)];
     const typosOf = async (documents: number, frequency: number) => {
       const dictionary = new MadeDictionary(documents, { recieve: frequency }, { recieve: near });
@@ -64,7 +64,7 @@ describe("near terms", () => {
     expect(await typosOf(999, 1)).toBeUndefined();
   });
 
-  it("are chosen by the company of the other words", async () => {
+  it("are chosen by how well they go with the other words", async () => {
     const near = { phono: [typo("photo", 1, 4_000), typo("phone", 1, 80)] };
     const best = async (together: Record<string, number>) => {
       const dictionary = new MadeDictionary(20_000, { charger: 45 }, near, {}, together);
@@ -76,7 +76,7 @@ describe("near terms", () => {
     expect(await best({ "phone charger": 20 })).toBe("phone");
   });
 
-  it("make one doubt a word that stands with none of the others", async () => {
+  it("cast doubt on a word that never occurs with the others", async () => {
     const doubts = async (together: Record<string, number>) => {
       const frequencies = { hdmi: 245, cale: 3 };
       const near = { cale: [typo("cable", 1, 3_000)] };
@@ -118,7 +118,7 @@ describe("suspects", () => {
     }
   });
 
-  it("count only when all shards looked equally far", () => {
+  it("are used only if all shards looked equally far", () => {
     const shard = (maxTypos: number, df: number): ExpandResult => ({
       liveRows: 1,
       slots: [],
@@ -133,7 +133,7 @@ describe("suspects", () => {
   });
 });
 
-describe("a word that is found in no form", () => {
+describe("a word found in no form", () => {
   const far = { exelent: [typo("excellent", 2, 3)] };
   it("may have more typos, under every policy", async () => {
     for (const policy of ["auto", "missing", "always"] as const) {
@@ -146,7 +146,7 @@ describe("a word that is found in no form", () => {
     ).toEqual([[]]);
   });
 
-  it("asks no more for a word that is found, or has a typo that is", async () => {
+  it("is not looked up again if it is found, or has a typo that is", async () => {
     const near = new MadeDictionary(100, {}, { exelent: [...far.exelent, typo("exelents", 1, 1)] });
     const words = await expander(near, "auto", ["exelent", 1, 2]).asWritten();
     expect(words.words[0]?.alternatives.flatMap(({ terms }) => terms.map(({ term }) => term))).toEqual([
@@ -169,7 +169,7 @@ function likely(typos: RankedTypo[]): LikelyTypo[] {
 
 describe("alternatives", () => {
   const word = { terms: ["shoe"], prefix: true, typosMax: 2, typosAtLast: 2, quoted: false, count: 1 };
-  it("weighs the word, its prefixes and its typos in this order", () => {
+  it("are weighted in this order: the word, its prefixes, its typos", () => {
     const typos = [typo("shoo", 1, 1), typo("shone", 1, 2), typo("shovel", 1, 2, true), typo("ship", 2, 1)];
     const findings = {
       exact: 10,
@@ -201,7 +201,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("has none for a word that is nowhere", () => {
+  it("are empty for a word found nowhere", () => {
     const nothing = {
       exact: 0,
       literal: 0,
@@ -212,7 +212,7 @@ describe("alternatives", () => {
     expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
   });
 
-  it("counts a variant of several words for each by its part of their weights", () => {
+  it("credit a variant of several words to each by its share of their weights", () => {
     const variant: Variant = {
       covers: [0, 1],
       kind: ALT_JOINED,
@@ -246,7 +246,7 @@ describe("alternatives", () => {
   const ranked = (word: string, ...typos: TypoExpansion[]) =>
     limitTypos(word, false, typos, 4).map((one) => [one.term, one.typos]);
 
-  it("counts edits as typos, another first letter for two, a plausible pair of edits for one", () => {
+  it("count edits as typos, another first letter as two, a plausible pair of edits as one", () => {
     expect(ranked("hat", typo("cat", 1, 99), typo("hut", 1, 1))).toEqual([
       ["hut", 1],
       ["cat", 2],
@@ -258,13 +258,13 @@ describe("alternatives", () => {
     expect(ranked("qpwoeiru", typo("qwertyui", 4, 1))).toEqual([["qwertyui", 4]]);
   });
 
-  it("lets the documents decide among equally plausible typos, and one class of cost against the other", () => {
+  it("let document counts decide among equally plausible typos, and between neighbouring cost classes", () => {
     const [rare, frequent] = [typo("cover", 1, 4), typo("color", 1, 40)];
     expect(ranked("coloer", rare, frequent)[0]).toEqual(["color", 1]);
     expect(limitTypos("wod", false, [typo("wed", 1, 1), typo("wad", 1, 2)], 1)[0]?.term).toBe("wad");
   });
 
-  it("takes a whole term before one that the word may begin, and prices only the nearest of very many", () => {
+  it("prefer a whole term to one that the word may begin, and price only the nearest of very many", () => {
     const begun = limitTypos("iphnoe", true, [typo("iphones", 2, 1), typo("iphone", 1, 1)], 4);
     expect(begun[0]).toMatchObject({ term: "iphone", typos: 1 });
     const far = Array.from({ length: 600 }, (_, i) => typo(`shri${i}`, 2, 1));
@@ -275,7 +275,7 @@ describe("alternatives", () => {
     });
   });
 
-  it("gives a rare term that is less likely no more weight than the likelier ones", () => {
+  it("give a rare, less likely term no more weight than the likelier ones", () => {
     const typos = likely(limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64));
     const findings = { exact: 1, literal: 1, prefix: null, typos, infixes: [] };
     const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
@@ -286,7 +286,7 @@ describe("alternatives", () => {
 });
 
 describe("sums over shards", () => {
-  it("adds counts, joins listed terms and forgets long lists", () => {
+  it("add counts, join listed terms and drop long lists", () => {
     const shard = (terms: string[] | null, df: number, typos: TypoExpansion[]): ExpandResult => ({
       liveRows: 10,
       slots: [{ totalLength: 40, documents: 8 }],

@@ -25,7 +25,7 @@ const answer = (liveRows: number, ...frequencies: number[]): ToldWords => ({
   suspects: [],
 });
 
-it("knows words that other queries have asked for", () => {
+it("returns words that other queries have looked up", () => {
   const meter = new CacheMeter();
   const cache = new ExpansionCache(meter);
   cache.put(3, program([1], word("red"), word("shoe")), answer(100, 7, 8));
@@ -37,7 +37,7 @@ it("knows words that other queries have asked for", () => {
   expect([meter.hits, meter.misses]).toEqual([1, 1]);
 });
 
-it("keeps questions apart that differ in anything", () => {
+it("keeps lookups apart that differ in anything", () => {
   const cache = new ExpansionCache(new CacheMeter());
   cache.put(3, program([1], word("red")), answer(100, 7));
   const others = [
@@ -52,7 +52,7 @@ it("keeps questions apart that differ in anything", () => {
   for (const other of others) expect(cache.get(3, other).words).toEqual([null]);
 });
 
-it("forgets everything with a newer generation and learns nothing from an older one", () => {
+it("forgets everything with a newer generation and ignores answers from an older one", () => {
   const cache = new ExpansionCache(new CacheMeter());
   cache.put(3, program([1], word("red")), answer(100, 7));
   cache.put(4, program([1], word("shoe")), answer(101, 8));
@@ -62,7 +62,7 @@ it("forgets everything with a newer generation and learns nothing from an older 
   expect(cache.get(3, program([1], word("shoe")))).toMatchObject({ statistics: null, words: [null] });
 });
 
-it("keeps what is used and lets go of the rest", () => {
+it("keeps what is used and evicts the rest", () => {
   const cache = new ExpansionCache(new CacheMeter());
   const used = program([1], word("used"));
   cache.put(1, used, answer(1, 5));
@@ -77,7 +77,7 @@ it("keeps what is used and lets go of the rest", () => {
   expect(cache.get(1, all[59_999]!).words[0]?.exact).toEqual([59_999]);
 });
 
-it("knows that a word is nowhere", () => {
+it("remembers that a word occurs nowhere", () => {
   const cache = new ExpansionCache(new CacheMeter());
   cache.put(1, program([1], word("a"), word("b")), answer(9, 0, 0));
   expect(cache.get(1, program([1], word("b"))).words).toEqual([
@@ -98,7 +98,7 @@ const told = (maxTypos: number): KnownSuspect => ({
   typos: [NEAR],
 });
 
-it("asks for unknown words, and for suspects by those of their witnesses", () => {
+it("reports unknown words as missing, and suspects that depend on those of their witnesses", () => {
   const cache = new ExpansionCache(new CacheMeter());
   cache.put(1, program([1], word("common"), word("few")), answer(99, 50, 2));
   const words = [word("few"), word("b"), word("common"), word("c")];
@@ -108,7 +108,7 @@ it("asks for unknown words, and for suspects by those of their witnesses", () =>
   expect(missing.suspects).toEqual([suspect("b", 2, 0, 1)]); // the cache already answers the other suspects
 });
 
-it("keeps what was told about suspects as answers to the question for their typos", () => {
+it("reuses answers about suspects for lookups of their typos", () => {
   const cache = new ExpansionCache(new CacheMeter());
   const asked = { ...program([1], word("a")), suspects: ["x", "y"].map((term) => suspect(term, 2, 0)) };
   cache.put(1, asked, { ...answer(9, 0), suspects: [told(2), told(0)] });

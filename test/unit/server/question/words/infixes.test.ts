@@ -8,10 +8,10 @@ import { inverseFrequency } from "../../../../../server/question/words/inverse-f
 import { sumExpansions } from "../../../../../server/question/words/sum-expansions.js";
 import { expander, infix, MadeDictionary, typo } from "./made-dictionary.js";
 
-describe("words inside of longer ones", () => {
+describe("words inside longer ones", () => {
   const containing = { phone: [infix("iphone", 20), infix("smartphone", 5)] };
 
-  it("stand behind the beginnings and beside one typo", async () => {
+  it("rank below prefixes and level with one typo", async () => {
     const dictionary = new MadeDictionary(1_000, { phone: 3 }, {}, containing);
     const { words } = await expander(dictionary, "auto", ["phone", 1]).asWritten();
     expect(words[0]?.alternatives).toMatchObject([
@@ -30,7 +30,7 @@ describe("words inside of longer ones", () => {
     ]);
   });
 
-  it("make a word known: it is not taken for another one, and weighs what they weigh", async () => {
+  it("make a word known: it is not replaced by another one, and gets their weight", async () => {
     const typos = { phone: [typo("phony", 1, 900)] };
     const unknown = new MadeDictionary(1_000, {}, typos);
     expect((await expander(unknown, "auto", ["phone", 1]).asWritten()).corrections.get(0)).toBe("phony");
@@ -44,7 +44,7 @@ describe("words inside of longer ones", () => {
     });
   });
 
-  it("are asked for in fields that want it only, for single words of three letters or more", () => {
+  it("are looked up only for single words of three letters or more", () => {
     const asked = { terms: ["usb"], prefix: false, typosMax: 0, typosAtLast: 0, quoted: false, count: 1 };
     expect(infixQuestion(asked)).toMatchObject({ term: "usb", infix: "anywhere", exact: false });
     expect(infixQuestion({ ...asked, prefix: true })?.infix).toBe("inside");
@@ -54,7 +54,7 @@ describe("words inside of longer ones", () => {
     expect(infixQuestion({ ...asked, terms: ["東", "京"] })).toBeNull();
   });
 
-  it("keeps of the terms that contain a word the shortest, by bytes and then in byte order", () => {
+  it("are limited to the shortest terms, by bytes and then in byte order", () => {
     const shard = (...infixes: InfixExpansion[]): ExpandResult => ({
       liveRows: 10,
       slots: [{ totalLength: 40, documents: 8 }],

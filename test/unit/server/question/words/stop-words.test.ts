@@ -15,7 +15,7 @@ test("every language with a stemmer has stop words", () => {
   expect(languageStopWords("tlh")).toEqual([]);
 });
 
-test("lists are those of their languages", () => {
+test("the lists are those of their languages", () => {
   const samples = { en: "the", de: "und", fr: "les", es: "los", nl: "het", ru: "что", sr: "bez", el: "και" };
   for (const [code, word] of Object.entries(samples)) expect(languageStopWords(code), code).toContain(word);
 });

@@ -23,7 +23,7 @@ test("one shard's answer is the sum", () => {
   expect(sumCompany([ONE])).toEqual(ONE);
 });
 
-test("counts of words, candidates and both together are added up", () => {
+test("counts of words, of candidates and of both together are added up", () => {
   expect(sumCompany([ONE, OTHER, ONE])).toEqual({
     liveRows: 27,
     words: [9, 6],
@@ -34,7 +34,7 @@ test("counts of words, candidates and both together are added up", () => {
   });
 });
 
-test("programs without words or without candidates", () => {
+test("programs without words or without candidates are summed", () => {
   const lone = { liveRows: 1, words: [], candidates: [{ documents: 1, together: [] }] };
   expect(sumCompany([lone, lone])).toEqual({
     ...lone,

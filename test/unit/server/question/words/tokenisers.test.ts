@@ -24,7 +24,7 @@ const text = fc
   .array(fc.oneof({ weight: 3, arbitrary: letters }, signs), { maxLength: 30 })
   .map((all) => all.join(""));
 
-test("the coach's words have the terms of their text", () => {
+test("the coach's words yield the same terms as their text", () => {
   fc.assert(
     fc.property(text, (typed) => {
       const logged = normalisedText(typed);
@@ -34,7 +34,7 @@ test("the coach's words have the terms of their text", () => {
   );
 });
 
-test("the pieces of a query, those that touch each other together, have its terms", () => {
+test("a query's pieces, with touching ones combined, yield its terms", () => {
   // The analyser drops an apostrophe, but query understanding separates a number from the letters after its
   // apostrophe: 5'tall.
   const withoutApostrophes = text.map((typed) => typed.replace(/['’]/g, ""));
@@ -53,7 +53,7 @@ test("the pieces of a query, those that touch each other together, have its term
   );
 });
 
-test("a plain word of a query has the analyser's letters", () => {
+test("a plain query word has the analyser's letters", () => {
   const plain = fc.string({ unit: fc.constantFrom(..."abzÄéßøœæñи"), minLength: 1, maxLength: 10 });
   fc.assert(
     fc.property(plain, (word) => {

@@ -9,7 +9,7 @@ const cost = (word: string, term: string, unfinished = false): number =>
   new TypoCosts(word, unfinished).of(term);
 
 describe("TypoCosts", () => {
-  it("equals the full matrix of the twin", () => {
+  it("equals the twin's full matrix", () => {
     const letter = fc.constantFrom(..."aabceefghhiijklmnopprsstttuvwyz1é𐐷");
     const word = fc.array(letter, { minLength: 1, maxLength: 12 }).map((letters) => letters.join(""));
     const edits = fc.array(fc.tuple(fc.nat(11), fc.nat(3), letter), { maxLength: 3 });
@@ -35,7 +35,7 @@ describe("TypoCosts", () => {
     );
   });
 
-  it("grows with the words", () => {
+  it("works for words of any length", () => {
     expect(cost("a".repeat(300), "a".repeat(301))).toBe(50);
     expect(cost("x", "y".repeat(400))).toBe(typoCost("x", "y".repeat(400), false));
   });

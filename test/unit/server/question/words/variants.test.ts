@@ -58,7 +58,7 @@ const group = (type: SynonymGroup["type"], synonyms: string[], root: string | nu
 });
 
 describe("joined and split words", () => {
-  it("joins what was typed with a hyphen, and neighbours", () => {
+  it("joins neighbours and hyphenated words", () => {
     expect(variants("wi-fi")).toEqual(expect.arrayContaining(["01:wifi*", "01:wifi"]));
     expect(variants("wi fi")).toEqual(["01:wifi"]);
     expect(variants("AB 123 4")).toEqual(
@@ -67,12 +67,12 @@ describe("joined and split words", () => {
     expect(variants("big red dog")).not.toContain("012:bigreddog");
   });
 
-  it("joins once what is typed many times", () => {
+  it("joins repeated text only once", () => {
     expect(variants("ab-1/".repeat(800), { sku: true }).length).toBeLessThan(50);
     expect(variants("wi-fi-".repeat(600))).toEqual([...new Set(variants("wi-fi-".repeat(600)))]);
   });
 
-  it("does not join over a stop word, a quote or a letter that is still typed", () => {
+  it("does not join across a stop word, a quote or a letter still being typed", () => {
     const joined = (q: string, stop: string[] = []): string[] =>
       variantsOf(read(q, stop), [], new SynonymMap([], analyser), false).map(shown);
     expect(joined("pin up", ["up"])).toEqual([]);
@@ -91,7 +91,7 @@ describe("joined and split words", () => {
     expect(cuts('"wifi"')).toEqual([]);
   });
 
-  it("cuts a number anywhere when asked to", () => {
+  it("cuts a number anywhere on request", () => {
     const [word] = read("ab12").words;
     expect(looseSplits(word!, 0).map(shown)).toEqual([
       "0:a+b12",
@@ -103,7 +103,7 @@ describe("joined and split words", () => {
     ]);
   });
 
-  it("takes the whole query for a part number where there is a field of them", () => {
+  it("treats the whole query as a part number if there is a part number field", () => {
     expect(variants("AB-123/4", { sku: true })).toEqual(
       expect.arrayContaining(["012:\u0002ab1234", "012:\u0002ab1234*"]),
     );
@@ -114,7 +114,7 @@ describe("joined and split words", () => {
 });
 
 describe("scripts without spaces", () => {
-  it("cuts them into words whose characters stand together", () => {
+  it("cuts them into words whose characters are adjacent", () => {
     expect(read("東京都の天気").words.map((word) => word.terms.join(""))).toEqual([
       "東京",
       "都",
@@ -124,13 +124,13 @@ describe("scripts without spaces", () => {
     expect(read("iPhone15ケース").words.map((word) => word.terms.join(""))).toEqual(["iphone15", "ケース"]);
   });
 
-  it("lets Korean particles follow", () => {
+  it("allows Korean particles to follow", () => {
     expect(read("노트북 가방").words.map((word) => word.prefix)).toEqual([true, true]);
   });
 });
 
 describe("stems", () => {
-  it("are one variant per word, none for numbers", () => {
+  it("give one variant per word, and none for numbers", () => {
     expect(variants("red printers", { languages: [1] })).toEqual(
       expect.arrayContaining([`0:${stemTerms("red", [1])[0]}`, `1:\u0001!${stem(1, "printers")}`]),
     );
@@ -139,13 +139,13 @@ describe("stems", () => {
 });
 
 describe("synonyms", () => {
-  it("stand for each other, phrases side by side", () => {
+  it("replace each other, phrases only where adjacent", () => {
     const groups = [group("multi_way", ["TV", "Television set", "tv"])];
     expect(variants("tv", { groups })).toEqual(["0:television+set"]);
     expect(variants("cheap television set", { groups })).toContain("12:tv");
   });
 
-  it("stand once for what is typed many times, and for so many stretches as a program can hold", () => {
+  it("are used once for repeated text, and for as many stretches as a program can hold", () => {
     const others = Array.from({ length: 99 }, (_, i) => `other${i}`);
     const groups = ["a", "b", "c"].map((letter) =>
       group("one_way", ["shoe", ...others.map((other) => other + letter)], "shoe"),
@@ -170,7 +170,7 @@ describe("synonyms", () => {
     expect(variants("trousers", { groups: [{ ...groups[0]!, enabled: false }] })).not.toContain("0:jeans");
   });
 
-  it("take their forms with them in a language", () => {
+  it("are used with their own other forms in a language", () => {
     const groups = [group("multi_way", ["sofa", "couches"])];
     expect(variants("sofa", { groups, languages: [1] })).toContain(`0:couches|\u0001!${stem(1, "couches")}`);
   });

@@ -57,7 +57,7 @@ describe("mergeFacet", () => {
     ]);
   });
 
-  it("does not decide when a value that was kept back could be among the first, or tie with the last", () => {
+  it("remains undecided if a value kept back could be among the first, or tie with the last", () => {
     const of = (count: number): FacetCount => ({ value: "a", count });
     // Both shards list a; any other value has at most 3 + 4.
     expect(
@@ -94,7 +94,7 @@ function programOf(...limits: number[]): SearchProgram {
   return { ...EVERY_DOCUMENT, k: 10, facets };
 }
 
-test("only several shards send shares, and not of facets of which all values are wanted", () => {
+test("shares are sent only by several shards, and not for facets whose every value is wanted", () => {
   const shares = (shards: number): boolean[] =>
     withShares(programOf(3, 0), shards).facets.map(({ share = false }) => share);
   expect(shares(1)).toEqual([false, false]);
@@ -114,7 +114,7 @@ describe("countFacets", () => {
     pinsApplied: false,
   });
 
-  it("asks again for the facets that are not decided, and only for them", async () => {
+  it("asks again only for the undecided facets", async () => {
     const shards = fc.integer({ min: 1, max: 8 });
     const values = fc.array(fc.tuple(fc.nat(30), fc.nat(7), fc.integer({ min: 1, max: 9 })), {
       maxLength: 120,

@@ -37,7 +37,7 @@ describe("query text", () => {
     expect(words(q)).toEqual(expected);
   });
 
-  it("keeps phrases and exclusions apart", () => {
+  it("separates phrases and exclusions", () => {
     const { phrases, excludes } = plan({ q: 'a "b c" -d -"e f" -g-h' }).text;
     expect(phrases).toEqual([["b", "c"]]);
     expect(excludes).toEqual([["d"], ["e", "f"], ["g", "h"]]);
@@ -49,13 +49,13 @@ describe("query text", () => {
     expect(words('"the who"', { stop_words: ["the"] })).toEqual(["the0", "who0"]);
   });
 
-  it("counts the first words only", () => {
+  it("uses only the first words of a long query", () => {
     expect(words(Array.from({ length: 200 }, (_, i) => `w${i}`).join(" "))).toHaveLength(
       FIXED_LIMITS.queryTokensMax,
     );
   });
 
-  it("allows typos by length in code points", () => {
+  it("allows typos by word length in code points", () => {
     const rule = { numTypos: 4, minLength1: 4, minLength2: 8, onNumbers: false };
     const lengths = [3, 4, 7, 8, 11, 12, 15, 16, 40];
     expect(lengths.map((length) => typosAllowed("ñ".repeat(length), rule))).toEqual([
@@ -80,7 +80,7 @@ describe("query text", () => {
 });
 
 describe("plan", () => {
-  it("asks for rows up to the end of the page, within what exists", () => {
+  it("requests rows up to the end of the page, but no more than exist", () => {
     expect(plan({ q: "x", page: 3, per_page: 20 })).toMatchObject({ offset: 40, program: { k: 60 } });
     expect(plan({ q: "x", page: 50, per_page: 20 })).toMatchObject({ offset: 980, program: { k: 1_000 } });
     expect(plan({ q: "x", page: 1e15, per_page: 250 }).program.k).toBe(3);
@@ -98,7 +98,7 @@ describe("plan", () => {
     expect(keys({ q: "x", sort_by: "stock:asc,_text_match:asc" })).toEqual(["4+", "relevance+"]);
   });
 
-  it("asks for the first values of each facet", () => {
+  it("requests the first values of each facet", () => {
     const body = { q: "x", facets: ["brand", "brand", "title"], max_facet_values: 5 };
     expect(plan(body, makeRecord()).program.facets).toEqual([{ slot: 1, type: 0, limit: 5 }]);
     expect(plan({ ...body, max_facet_values: 0 }).program.facets).toEqual([]);

@@ -53,7 +53,7 @@ describe("the likeliest documents", () => {
     { maxLength: 30 },
   );
 
-  it("are those with the largest estimates among the most similar codes of all shards", () => {
+  it("have the largest estimates among the most similar codes of all shards", () => {
     const sizes = fc.integer({ min: 0, max: 12 });
     fc.assert(
       fc.property(documents, fc.integer({ min: 1, max: 3 }), sizes, sizes, (drawn, shards, max, count) => {
@@ -87,7 +87,7 @@ describe("the nearest documents", () => {
     { maxLength: 20 },
   );
 
-  it("are the most similar of the likely ones, however many shards have them, and the others are compared too", async () => {
+  it("are the most similar of the likely ones, on however many shards, and the rest are compared, too", async () => {
     await fc.assert(
       fc.asyncProperty(
         kept,

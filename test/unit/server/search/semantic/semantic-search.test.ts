@@ -89,7 +89,7 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   return { searches, mode: searched.mode, found: searched.foundByWords, neighbours: neighbours.sort() };
 }
 
-describe("a query of which no document has all words", () => {
+describe("a query that no document matches with all words", () => {
   it("is answered with neighbours instead of being relaxed", async () => {
     expect(await asked(true)).toEqual({
       searches: ["candidates", "page any"],
@@ -108,7 +108,7 @@ describe("a query of which no document has all words", () => {
     });
   });
 
-  it("is also relaxed when the candidates do not tell how many documents the words find", async () => {
+  it("is relaxed, too, if the candidates do not show how many documents the words find", async () => {
     const buried = await asked(true, { relaxedRules: [BURY] });
     expect(buried).toMatchObject({ searches: ["candidates", "page any", "relaxed"], found: 8 });
   });

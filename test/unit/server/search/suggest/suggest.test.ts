@@ -69,7 +69,7 @@ describe("suggest request", () => {
     expect(() => read(body)).toThrow(message);
   });
 
-  it("corrects only inputs with a word of four letters", () => {
+  it("corrects only inputs that have a word of four letters", () => {
     const misspelt = (text: string): boolean => mayBeMisspelt(analyser.tokens(text));
     expect(misspelt("red sho")).toBe(false);
     expect(misspelt("shoe r")).toBe(true);
@@ -103,11 +103,11 @@ function values(document: object, input: string[], words: SearchWord[], otherFor
     .map(({ value, field, startsWithInput }) => `${field} ${value}${startsWithInput ? " <" : ""}`);
 }
 
-describe("values of a document", () => {
+describe("a document's values", () => {
   const RED = [word("red*")];
   const RED_SHOE = [word("red"), word("shoe*")];
 
-  it("offers each value with all the words, as it is written", () => {
+  it("offer each value that has all the words, as it is written", () => {
     const document = {
       id: "1",
       title: "A Red shoe",
@@ -122,7 +122,7 @@ describe("values of a document", () => {
     ]);
   });
 
-  it("offers the value with most words when they are spread over several", () => {
+  it("offer the value with the most words if the words are spread over several", () => {
     expect(values({ title: "red", brand: "shoe", tags: ["shoes"] }, ["red", "shoe"], RED_SHOE)).toEqual([
       "brand shoe",
     ]);
@@ -132,13 +132,13 @@ describe("values of a document", () => {
     ]);
   });
 
-  it("takes an earlier word of the input as a whole word only", () => {
+  it("match an earlier input word as a whole word only", () => {
     expect(values({ title: "redder red shoe" }, ["red", "shoe"], RED_SHOE)).toEqual([
       "title redder red shoe",
     ]);
   });
 
-  it("leaves out long texts, values without words and members that are no text", () => {
+  it("leave out long texts, values without words and members that are not text", () => {
     expect(values({ title: `red ${"x".repeat(40)}`, brand: "", tags: ["!", "red"] }, ["red"], RED)).toEqual([
       "tags red <",
     ]);
@@ -146,7 +146,7 @@ describe("values of a document", () => {
     expect(values({}, ["red"], RED)).toEqual([]);
   });
 
-  it("knows other forms of the input at the start only when they were asked for", () => {
+  it("start with another form of the input only on request", () => {
     const corrected = [word("rad", "red")];
     expect(values({ title: "red hat" }, ["rad"], corrected, true)).toEqual(["title red hat <"]);
     expect(values({ title: "red hat" }, ["rad"], corrected)).toEqual(["title red hat"]);
@@ -188,7 +188,7 @@ describe("values written in parts", () => {
     expect(starts(typed, value)).toBe(expected);
   });
 
-  it("finds words that stand in sequence, as stems or as a part number", () => {
+  it("finds words in sequence, as stems or as a part number", () => {
     const other = (terms: string[], sequence: boolean): SearchWord => ({
       weight: 1,
       alternatives: [
@@ -214,11 +214,11 @@ describe("values written in parts", () => {
   });
 });
 
-describe("list of suggestions", () => {
+describe("the list of suggestions", () => {
   const entry = (value: string) => ({ value, field: "title", document_id: "1" });
   const shown = (list: SuggestionList): string[] => list.suggestions.map(({ value }) => value);
 
-  it("puts values that start with the input first, drops equal ones and what does not fit", () => {
+  it("puts values that start with the input first, and drops duplicates and what exceeds the limit", () => {
     const list = new SuggestionList(3, analyser);
     list.add(entry("a b"), false);
     list.add(entry("B one"), true);
@@ -232,7 +232,7 @@ describe("list of suggestions", () => {
     expect(list.full).toBe(true);
   });
 
-  it("lets a later round only fill what is free", () => {
+  it("lets a later round only fill free places", () => {
     const list = new SuggestionList(3, analyser);
     list.add(entry("x b"), false);
     list.closeRound();
@@ -245,7 +245,7 @@ describe("list of suggestions", () => {
     expect(shown(list)).toEqual(["x b", "bb", "y b"]);
   });
 
-  it("tells groups apart by their exact value", () => {
+  it("distinguishes groups by their exact value", () => {
     const list = new SuggestionList(5, analyser);
     list.add({ value: "Acme", field: "brand", count: 2 }, true);
     list.add({ value: "ACME", field: "brand", count: 1 }, true);

@@ -66,7 +66,7 @@ function checkReadings(text: string, readings: readonly Reading[]): void {
 }
 
 describe("any text", () => {
-  it("has readings of what the index has", () => {
+  it("is read only as what the index has", () => {
     fc.assert(
       fc.property(typed, (text) => {
         const read = readText(text, FACTS, TOKENS_MAX);
@@ -98,7 +98,7 @@ describe("any text", () => {
   });
 });
 
-it("any claim of a model is refused or holds", () => {
+it("a model's claim is either refused or true, whatever it is", () => {
   const word = fc.constantFrom(
     ...WORDS.split(" "),
     "price",

@@ -59,7 +59,7 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
   return { of, counted };
 }
 
-it("facts are counted once for a generation, also when many ask at once", async () => {
+it("facts are counted once per generation, also for concurrent queries", async () => {
   const { of, counted } = world();
   const shop = record(1);
   const asked = Array.from({ length: 5 }, () => of(shop, resolvedSchemaOf(3)));
@@ -72,7 +72,7 @@ it("facts are counted once for a generation, also when many ask at once", async 
   expect(counted).toHaveLength(3);
 });
 
-it("those of a large index serve for a while, and are known to be older", async () => {
+it("facts of a large index are reused for a while, and marked as older", async () => {
   const { of, counted } = world();
   const shop = record(1);
   expect((await of(shop, resolvedSchemaOf(3), LARGE)).current).toBe(true);
@@ -80,7 +80,7 @@ it("those of a large index serve for a while, and are known to be older", async 
   expect(counted).toHaveLength(1);
 });
 
-it("older ones of a large index are counted anew behind one query, and serve until that is done", async () => {
+it("older facts of a large index are recounted in the background, and used until that is done", async () => {
   const { of, counted } = world();
   const shop = record(1);
   const { facts } = await of(shop, resolvedSchemaOf(3), LARGE);
@@ -108,7 +108,7 @@ it("older ones of a large index are counted anew behind one query, and serve unt
   expect(counted).toEqual([3, 5]);
 });
 
-it("when they cannot be counted behind queries, one waits for them in the end and hears why", async () => {
+it("if background counting keeps failing, a query finally waits for it and gets the error", async () => {
   const { of } = world();
   const shop = record(1);
   await of(shop, resolvedSchemaOf(3), LARGE);
@@ -128,7 +128,7 @@ it("when they cannot be counted behind queries, one waits for them in the end an
   await expect(of(shop, resolvedSchemaOf(4), { ...LARGE, count })).rejects.toThrow("no shard");
 });
 
-it("nothing is kept while an index is rebuilt, or when counting fails", async () => {
+it("nothing is kept while an index is rebuilt, or if counting fails", async () => {
   const { of, counted } = world();
   const shop = record(1);
   for (let i = 0; i < 2; i++) await of(shop, resolvedSchemaOf(3, true));
@@ -139,7 +139,7 @@ it("nothing is kept while an index is rebuilt, or when counting fails", async ()
   expect(counted).toHaveLength(3);
 });
 
-it("the index that was not asked for the longest time is forgotten first", async () => {
+it("the least recently used index is forgotten first", async () => {
   const { of, counted } = world({}, 40);
   const [a, b, c] = [record(1), record(2), record(3)];
   for (const shop of [a, b, a, c, a]) await of(shop, resolvedSchemaOf(1));
@@ -148,7 +148,7 @@ it("the index that was not asked for the longest time is forgotten first", async
   expect(counted).toHaveLength(4);
 });
 
-it("a facet has so many values and no more", async () => {
+it("the number of facets and of values per facet is limited", async () => {
   const { of } = world({ understandingFacetValuesMax: 1, understandingFacetsMax: 2 });
   const { facts } = await of(record(1), resolvedSchemaOf(1));
   expect([facts.size, facts.values(["adidas"]).length, facts.values(["hp"]).length]).toEqual([2, 1, 0]);

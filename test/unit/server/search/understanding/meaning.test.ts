@@ -80,7 +80,7 @@ const SHOES: readonly Product[] = [
 ];
 
 describe("a query that names a filter", () => {
-  it("becomes one, and says so", async () => {
+  it("becomes that filter, and says so", async () => {
     expect(await named(new Shop(SHOES), "red shoes under 50")).toEqual({
       original_query: "red shoes under 50",
       rewritten_query: "*",
@@ -96,7 +96,7 @@ describe("a query that names a filter", () => {
     });
   });
 
-  it("is said in the language of the query", async () => {
+  it("is explained in its own language", async () => {
     const shop = new Shop([
       { title: "Gürtel Leder", price: 20 },
       { title: "Gürtel", price: 90 },
@@ -110,13 +110,13 @@ describe("a query that names a filter", () => {
     expect(context?.intent).toBe("filter");
   });
 
-  it("is asked as it came when nothing would be found", async () => {
+  it("is left unchanged if nothing would be found", async () => {
     const shop = new Shop(SHOES);
     expect(await named(shop, "boots under 50")).toBeNull();
     expect(await named(shop, "shoes under 10")).toBeNull();
   });
 
-  it("keeps its words when documents have them as they stand", async () => {
+  it("keeps its words if documents contain them literally", async () => {
     const belts = [{ title: "belt without buckle" }, { title: "belt buckle" }, { title: "belt" }];
     expect(await named(new Shop(belts), "belt without buckle")).toBeNull();
     expect((await named(new Shop(belts.slice(1)), "belt without buckle"))?.applied_filters.avoided).toEqual([
@@ -129,7 +129,7 @@ describe("a query that names a filter", () => {
     );
   });
 
-  it("takes no value that most documents with its words do not have", async () => {
+  it("takes no value that most documents with its words lack", async () => {
     const cases = [
       { title: "case for HP", brand: "Adidas", price: 10 },
       { title: "HP case sleeve", brand: "Adidas", price: 10 },
@@ -142,7 +142,7 @@ describe("a query that names a filter", () => {
     );
   });
 
-  it("corrects a value only when no document has the word as it is typed", async () => {
+  it("corrects a value only if no document has the word as typed", async () => {
     const facts = FACTS;
     const wrong = await named(new Shop(SHOES), "adidsa runner under 50", {}, facts);
     expect(wrong?.applied_filters.filter_by).toBe("price:<50 && brand:=`Adidas`");
@@ -151,7 +151,7 @@ describe("a query that names a filter", () => {
     expect((await named(other, "adidsa runner under 50"))?.applied_filters.filter_by).toBe("price:<50");
   });
 
-  it("keeps the filter and the sort of the request", async () => {
+  it("keeps the request's filter and sort", async () => {
     const shop = new Shop(SHOES);
     const request = ask("cheapest adidas", { filter_by: "price:>50", sort: "rating:desc" });
     const meant = await shop.meaning().named(request, FACTS);
@@ -161,7 +161,7 @@ describe("a query that names a filter", () => {
     expect(meant?.attempt.typed).toBe("cheapest adidas");
   });
 
-  it("sorts only documents with all words", async () => {
+  it("sorts only if documents match all words", async () => {
     const shop = new Shop([
       { title: "red lamp", price: 5 },
       { title: "blue sofa", price: 50 },
@@ -170,7 +170,7 @@ describe("a query that names a filter", () => {
     expect(await named(shop, "cheapest red sofa")).toBeNull();
   });
 
-  it("is tried a bounded number of times", async () => {
+  it("is tried a limited number of times", async () => {
     let counted = 0;
     const meaning = new Meaning<QueryRequest>(
       {
@@ -193,7 +193,7 @@ describe("a query with few full matches", () => {
     return (await meaning.guessed(request, FACTS, request))?.context ?? null;
   };
 
-  it("loses the words that only ask", async () => {
+  it("loses the words that merely ask", async () => {
     const context = await guess(
       new Shop([{ title: "wireless charger" }]),
       "i am looking for a wireless charger",
@@ -205,13 +205,13 @@ describe("a query with few full matches", () => {
     });
   });
 
-  it("takes a value when more documents have it than its words", async () => {
+  it("takes a value if more documents have it than match its words", async () => {
     const shop = new Shop([{ title: "runner", category: "Shoes" }]);
     expect((await guess(shop, "runner shoe"))?.applied_filters.filter_by).toBe("category:=`Shoes`");
     expect(await guess(shop, "runner shoes")).toBeNull();
   });
 
-  it("stays as it is otherwise", async () => {
+  it("is otherwise unchanged", async () => {
     expect(await guess(new Shop([]), "i am looking for a wireless charger")).toBeNull();
     expect(await guess(new Shop([{ title: "show me the money" }]), "show me the money")).toBeNull();
   });

@@ -191,7 +191,7 @@ describe("values", () => {
     ["brand orange phone", "brand:=`Orange` | phone"],
     ["Hemd Farbe black", "color:`Black` | Hemd"],
     ["chemise marque adidas", "brand:=`Adidas` | chemise"],
-  ])("with the name of the field: %s", (text, expected) => {
+  ])("with their field's name: %s", (text, expected) => {
     expect(named(text)).toBe(expected);
   });
 });
@@ -207,7 +207,7 @@ describe("fillers", () => {
     expect(named(text)).toBe(expected);
   });
 
-  it("are the query when nothing else is", () => {
+  it("are the query if nothing else is left", () => {
     expect(readText("show me", FACTS, TOKENS_MAX)?.fillers).toEqual([]);
   });
 });
@@ -219,7 +219,7 @@ describe("an index without such fields", () => {
   });
 });
 
-it("a look at the words is enough for most queries", () => {
+it("a glance at the words is enough for most queries", () => {
   const names = new Set(["brand"]);
   const looked = ["red shoes", "adidas", "50", "laptop bag", "🙂 🙃"].map((text) => mayName(text, names));
   expect(looked).toEqual([false, false, false, false, false]);
@@ -227,7 +227,7 @@ it("a look at the words is enough for most queries", () => {
   expect(named.map((text) => mayName(text, names))).toEqual([true, true, true, true]);
 });
 
-it("a text of many words is no query that somebody typed", () => {
+it("a text of very many words is not read as a query", () => {
   expect(readText("word ".repeat(TOKENS_MAX + 1), FACTS, TOKENS_MAX)).toBeNull();
   expect(readText("", FACTS, TOKENS_MAX)).toBeNull();
 });

@@ -23,7 +23,7 @@ it.each([
   expect(shown(text)).toBe(expected);
 });
 
-it("a token stands where its text is", () => {
+it("a token's position is that of its text", () => {
   const text = "  Crème brûlée, under 50€ ";
   for (const { start, end, key } of tokensOf(text)) expect(keysOf(text.slice(start, end))).toEqual([key]);
 });

@@ -70,7 +70,7 @@ function frontEnd(open = openIndex) {
  */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("the owner is asked once where an index stands, and whenever it is not open", async () => {
+test("the owner is asked once for an index's shared state, and again whenever it is not open", async () => {
   const { indexes, asked, standing } = frontEnd();
   expect(indexes.useOpen(1)).toBeUndefined();
   const [one, other, begun] = await Promise.all([indexes.use(1), indexes.use(1), indexes.begin(1)]);
@@ -89,7 +89,7 @@ test("the owner is asked once where an index stands, and whenever it is not open
   expect(asked.slice(3)).toEqual(["open 1"]);
 });
 
-test("an index is not let go between the answer of the owner and the first use", async () => {
+test("an index stays in use between the owner's answer and the first use", async () => {
   const { indexes, standing } = frontEnd();
   const used: boolean[] = [];
   const end = await indexes.begin(1);
@@ -101,7 +101,7 @@ test("an index is not let go between the answer of the owner and the first use",
   expect(used).toEqual([true, true, false]);
 });
 
-test("an index that cannot be opened is refused as the owner says, and nothing of it stays in use", async () => {
+test("an index that cannot be opened is refused with the owner's error, and is not left in use", async () => {
   const { indexes, apply, standing } = frontEnd(() => {
     throw new SkeinError("SK-SE-503", "no memory", { retryAfter: 3 });
   });
@@ -118,7 +118,7 @@ test("an index that cannot be opened is refused as the owner says, and nothing o
   expect(() => indexes.state(9)).toThrow("the index is not open");
 });
 
-test("an index that is dropped while a request is inside goes on until that ends", async () => {
+test("an index dropped during a request stays until the request ends", async () => {
   const { indexes, apply, asked, standing } = frontEnd();
   const [one, other] = await Promise.all([indexes.use(1), indexes.use(1)]);
   await nextTurn();
@@ -133,7 +133,7 @@ test("an index that is dropped while a request is inside goes on until that ends
   expect(asked.filter((what) => what === "attach 1")).toHaveLength(1);
 });
 
-test("an index that nobody uses is forgotten with its record, one that is asked for meanwhile after its use", async () => {
+test("an unused index is forgotten with its record, and one still being requested after its use", async () => {
   const { indexes, apply } = frontEnd();
   (await indexes.use(1)).end();
   const asking = indexes.use(2);
@@ -144,7 +144,7 @@ test("an index that nobody uses is forgotten with its record, one that is asked 
   expect(() => indexes.state(2)).toThrow("the index is not open");
 });
 
-test("a swap that drops leaves the request inside its documents, and gives the name to the others at once", async () => {
+test("a swap that drops leaves a running request its documents, and gives others the name at once", async () => {
   const { indexes, apply, standing } = frontEnd();
   const [before, fresh] = await Promise.all([indexes.use(1), indexes.use(2)]);
   await nextTurn();
@@ -159,7 +159,7 @@ test("a swap that drops leaves the request inside its documents, and gives the n
   expect(indexes.state(2).record.name).toBe("live");
 });
 
-test("an index that was asked for before its record came is found afterwards", async () => {
+test("an index requested before its record arrived is found afterwards", async () => {
   const { indexes, apply } = frontEnd();
   await expect(indexes.use(3)).rejects.toThrow("does not exist any more");
   apply({ type: "index.put", record: record(3, "new") });

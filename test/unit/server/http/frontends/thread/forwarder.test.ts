@@ -78,7 +78,7 @@ async function isDrained(drained: Promise<void>): Promise<boolean> {
   return is;
 }
 
-test("the owner gets the whole request, and no more of a body than it takes", async () => {
+test("the owner gets the whole request, but no more of the body than it accepts", async () => {
   const { forwarder, other, heads, said, settled, received } = world();
   const request = new Request(64);
   const reply = forwarder.handle(request);
@@ -98,7 +98,7 @@ test("the owner gets the whole request, and no more of a body than it takes", as
   expect(await reply).toMatchObject({ status: 201, headers: [["x", "y"]], body: "{}" });
 });
 
-test("a reply that is there before the body ends the sending of the body", async () => {
+test("an early reply stops the sending of the body", async () => {
   const { forwarder, other, heads, said, settled, received } = world();
   const request = new Request(64);
   const reply = forwarder.handle(request);
@@ -123,7 +123,7 @@ async function streamed(
   return { ...made, reply: await reply, request };
 }
 
-test("pieces of a reply are taken one after the other, and a stop waits until the client has them", async () => {
+test("pieces of a reply are accepted one at a time, and a stop waits until the client has them", async () => {
   const { forwarder, other, heads, reply, said, settled } = await streamed(3);
   other.tell("replyEnded", { id: heads[0]!.id, cut: false });
   const drained = forwarder.drain(DRAIN_MS);
@@ -139,7 +139,7 @@ test("pieces of a reply are taken one after the other, and a stop waits until th
   expect(await isDrained(drained)).toBe(true);
 });
 
-test("a stop waits for the client of a whole reply", async () => {
+test("a stop waits until the client has its whole reply", async () => {
   const { forwarder, other, heads, settled } = world();
   await forwarder.drain(DRAIN_MS);
   const handled = forwarder.handle(new Request(0));
@@ -152,13 +152,13 @@ test("a stop waits for the client of a whole reply", async () => {
   expect(await isDrained(drained)).toBe(true);
 });
 
-test("a stop does not wait for ever", async () => {
+test("a stop does not wait indefinitely", async () => {
   const { forwarder } = world();
   void forwarder.handle(new Request(0));
   await forwarder.drain(1);
 });
 
-test("the owner hears of a client that goes away, before a reply and within it, and nothing is waited for any more", async () => {
+test("the owner learns that a client has left, before or during a reply, and nothing waits for it", async () => {
   const before = world();
   const request = new Request(0);
   void before.forwarder.handle(request);
@@ -180,7 +180,7 @@ test("the owner hears of a client that goes away, before a reply and within it, 
   expect(within.said).toEqual(["body ended", "taken 10", "aborted"]);
 });
 
-test("a reply that the owner cuts breaks off after its pieces", async () => {
+test("a reply that the owner cuts off breaks off after its pieces", async () => {
   const { other, heads, reply } = await streamed(2);
   other.tell("replyEnded", { id: heads[0]!.id, cut: true });
   const seen: number[] = [];

@@ -4,7 +4,7 @@ import { UsedKeys } from "../../../../../../server/http/frontends/thread/used-ke
 
 const DAY_MS = 86_400_000;
 
-test("each key is told once a day", () => {
+test("each key is reported once a day", () => {
   const told: [number, number][] = [];
   const keys = new UsedKeys((keyId, nowMs) => told.push([keyId, nowMs]));
   const day = 20_000 * DAY_MS;
