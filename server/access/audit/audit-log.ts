@@ -23,7 +23,10 @@ const NEWLINE = 0x0a;
 
 interface Options {
   readonly directory: string;
-  /** With "os", lines are only handed to the operating system, just as documents are with that setting. */
+  /**
+   * With "os", a line is handed to the operating system but not synced to disk. The same setting applies to
+   * documents.
+   */
   readonly durability: "fsync" | "os";
   readonly limits: Limits;
   readonly meter: AuditMeter;
@@ -57,14 +60,14 @@ export class AuditLog {
    */
   append(entry: NewEntry): Promise<void> {
     this.#waiting.push(entry);
-    // Lines that arrive during a write are written together afterwards.
+    // Lines that arrive during a write are written together after it.
     this.#group ??= this.#lane.run(() => this.#writeWaiting());
     return this.#group;
   }
 
   /** Returns matching entries, newest first. Throws the operating system's error if a file is unreadable. */
   async read(filter: AuditFilter, limit: number, signal: AbortSignal): Promise<AuditPage> {
-    // The files are opened between two writes, so no rotation can rename them halfway through.
+    // The lane runs this between two writes, so no rotation renames files while they are being opened.
     const files = await this.#lane.run(() => this.#openAll());
     try {
       return await readPage(files, filter, limit, signal);
@@ -97,7 +100,7 @@ export class AuditLog {
     const { directory, limits, durability } = this.#options;
     this.#seq ??= await this.#lastSeq();
     let seq = this.#seq;
-    this.#seq += entries.length; // includes lost lines, so that the gap shows
+    this.#seq += entries.length; // counts lost lines, so that the log shows a gap
     const lines = Buffer.from(
       entries.map((entry) => `${JSON.stringify({ seq: ++seq, ...entry })}\n`).join(""),
     );
@@ -167,7 +170,7 @@ export class AuditLog {
 }
 
 /**
- * Returns null if the file is missing, as the current file may be before the first line or after an
+ * Returns null if the file is missing. The current file is missing before the first line and after an
  * interrupted rotation.
  */
 async function openIfThere(path: string): Promise<FileHandle | null> {

@@ -15,18 +15,21 @@ export interface AuditFile {
 
 /** Selects entries. A null member matches every entry. */
 export interface AuditFilter {
-  /** Selects entries with a smaller number, and entries before this time (Unix milliseconds). */
+  /**
+   * Both bounds are exclusive: entries with a smaller number, and entries before this time (Unix
+   * milliseconds).
+   */
   readonly beforeSeq: number | null;
   readonly beforeMs: number | null;
   readonly tenant: string | null;
   readonly action: string | null;
-  /** "bootstrap" selects entries of the bootstrap admin key. */
+  /** "bootstrap" selects changes made with the bootstrap admin key. */
   readonly keyId: number | "bootstrap" | null;
 }
 
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** `beforeSeq` for the next page. Absent on the last page. */
+  /** Pass this as `beforeSeq` to get the next page. Absent on the last page. */
   readonly next?: number;
 }
 
@@ -66,7 +69,7 @@ function lets({ beforeSeq, beforeMs, tenant, action, keyId }: AuditFilter, entry
 
 /** Yields the file's entries in groups, newest first. Skips invalid lines. */
 export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenerator<AuditEntry[]> {
-  /** End of a line whose beginning is in an earlier block. */
+  /** End of a line that starts in a block not read yet. */
   let rest: Uint8Array = NOTHING;
   for (let end = bytes; end > 0; ) {
     const from = Math.max(0, end - BLOCK_BYTES);
@@ -74,7 +77,7 @@ export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenera
     await readFully(file, block, from);
     const text = Buffer.concat([block, rest]);
     const start = from === 0 ? 0 : text.indexOf(NEWLINE) + 1;
-    // No valid line is this long, so drop what has been read of it.
+    // A line that spans a whole block is longer than any valid line, so drop what has been read of it.
     rest = start === 0 ? NOTHING : text.subarray(0, start);
     const lines = start === 0 && from > 0 ? [] : text.toString("utf8", start).split("\n");
     yield lines.reverse().flatMap((line) => parseEntry(line) ?? []);

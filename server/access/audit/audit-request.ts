@@ -10,7 +10,7 @@ const CODE = "SK-SYS-400";
 const LIMIT = 100;
 const NUMBER = /^\d{1,15}$/;
 
-/** Throws SK-SYS-400. */
+/** Reads the filter's parameters. Throws SK-SYS-400. */
 export function readAuditFilter(query: URLSearchParams, limits: Limits): AuditFilter {
   const before = query.get("before");
   const isNumber = before !== null && NUMBER.test(before);
@@ -27,7 +27,7 @@ export function readAuditFilter(query: URLSearchParams, limits: Limits): AuditFi
   };
 }
 
-/** Clamped to the allowed range, like the limit of every list. Throws SK-SYS-400. */
+/** Returns the page size, clamped to the allowed range as in every list request. Throws SK-SYS-400. */
 export function readAuditLimit(query: URLSearchParams): number {
   const given = query.get("limit");
   if (given === null) return LIMIT;

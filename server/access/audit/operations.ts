@@ -1,14 +1,15 @@
-// Which operations of the route table go into the audit log, and under which action. A test compares this
+// Which operations in the route table go into the audit log, and under which action. A test compares this
 // table with the route table, so every new route other than a GET needs an entry here. Documents and events
-// written by clients are not logged, because their number is unlimited. Queries, previews and analyses are
-// not logged either.
+// written by clients are not logged, because there may be any number of them. Queries, previews and analyses
+// are not logged either.
 import { isObject } from "../../ground/input/json-value.js";
 import type { NewEntry } from "./entry.js";
 
 interface AuditedOperation {
   readonly action: string;
   /**
-   * Path parameter that identifies the changed object. If the path has none, a member of the reply's data.
+   * The path parameter that identifies the changed object. If the path has no parameter with this name, the
+   * reply's data has a member with it.
    */
   readonly target: string;
 }
@@ -67,7 +68,7 @@ export function isAudited(operation: string): boolean {
 /** Longer values are truncated, because a client may send a path of any length. */
 const SHOWN_CHARACTERS_MAX = 200;
 
-/** A request that passed its key's checks. */
+/** A request whose key was accepted for the operation. */
 export interface AskedOperation {
   readonly operation: string;
   /** Path parameters. */

@@ -11,11 +11,11 @@ const HOPS_MAX = 100;
 /** Number of chained proxies in front of the server, or the proxies' addresses and networks. */
 export type ProxySetting = number | readonly string[];
 
-/** The trusted writers of X-Forwarded-For. */
+/** Decides which writers of X-Forwarded-For are trusted. */
 export class ProxyTrust {
   /** Trusts nobody: the peer is the client. */
   static readonly none = new ProxyTrust(0, () => false);
-  /** `of(setting)` recreates this object. */
+  /** The setting from which `of` builds an equal object, for example on another thread. */
   readonly setting: ProxySetting;
   readonly #trusts: (address: string, hop: number) => boolean;
 
@@ -24,7 +24,10 @@ export class ProxyTrust {
     this.#trusts = trusts;
   }
 
-  /** Throws RangeError for a setting that no ProxyTrust has produced. */
+  /**
+   * Builds the object from a `setting` of another ProxyTrust. Throws RangeError if the setting lists
+   * something other than addresses and networks.
+   */
   static of(setting: ProxySetting): ProxyTrust {
     if (typeof setting === "number") return ProxyTrust.ofHops(setting);
     const trust = ProxyTrust.ofNetworks(setting);
@@ -38,8 +41,7 @@ export class ProxyTrust {
   }
 
   /**
-   * Trusts these addresses and networks. If any entry is neither an address nor a network, returns the first
-   * one that is not.
+   * Trusts these addresses and networks. If some entries are neither, returns the first of them as `wrong`.
    */
   static ofNetworks(networks: readonly string[]): ProxyTrust | { readonly wrong: string } {
     const list = new BlockList();

@@ -17,8 +17,8 @@ const NO_HEADERS: HeaderLines = [];
 
 /**
  * Headers for a reply to a request from `origin` ("" if the request has none). If `allowed` is null, no
- * origin is allowed and there are no headers. If `allowed` does not contain "*", every reply varies by
- * origin, even if the origin is missing or refused.
+ * origin is allowed and there are no headers. Unless `allowed` contains "*", every reply has `Vary: Origin`,
+ * even a reply to a missing or refused origin.
  */
 export function corsHeaders(origin: string, method: string, allowed: readonly string[] | null): HeaderLines {
   if (allowed === null) return NO_HEADERS;

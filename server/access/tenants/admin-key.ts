@@ -11,14 +11,16 @@ export const ADMIN_KEY_TEXT = /^[\x21-\x7e]{8,512}$/;
 export interface AdminKey {
   readonly value: string;
   /**
-   * The file in which the key has just been created, so that the caller can print its path. Otherwise null.
+   * Path of the file if the key has just been created in it, so that the caller can print the path. Otherwise
+   * null.
    */
   readonly createdIn: string | null;
 }
 
 /**
- * Returns the configured key, which is not written to disk, or else the stored or new one. The data directory
- * must exist. Throws if the file has content that is not a key.
+ * Returns the configured key, which is never written to disk. Without one, returns the stored key, creating
+ * it at the first start. The data directory must exist. Throws if the file contains something other than a
+ * key.
  */
 export function findAdminKey(dataDir: string, configured: string | null): AdminKey {
   if (configured !== null) return { value: configured, createdIn: null };

@@ -1,7 +1,7 @@
 // Limits how many bytes of disk and memory a tenant may use. Its indexes are measured from time to time, and
-// the bytes of documents accepted since then are added. So a write waits for a measurement only if there has
-// been none so far, or if the write seems not to fit. Tenants without such limits are never measured.
-// Independent of shards and documents.
+// the bytes of documents accepted since the last measurement are added. So a write waits for a measurement
+// only if there has been none yet, or if the write seems not to fit. Tenants without such limits are never
+// measured. Independent of shards and documents.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";
@@ -19,16 +19,19 @@ export interface ByteLimits {
 
 export interface ByteQuotasOptions {
   readonly limitsOf: (tenant: number) => ByteLimits;
-  /** Measures each of the tenant's indexes now. If it rejects, the last known sizes remain in use. */
+  /** Measures each of the tenant's indexes now. If it rejects, the quota keeps using the last known sizes. */
   readonly measure: (tenant: number) => Promise<readonly TakenBytes[]>;
   /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** A write that finds a measurement older than this starts a new one without waiting for it. */
+/** If the last measurement is older than this, an accepted write starts a new one without waiting for it. */
 const RENEW_MS = 2_000;
-/** A measurement remains current for this long, provided that no document has been accepted since. */
+/**
+ * A write may be refused without a new measurement if the last one is younger than this and no document has
+ * been accepted since.
+ */
 const FRESH_MS = 1_000;
 const KINDS = [
   ["diskBytes", "disk"],
@@ -52,8 +55,8 @@ export class ByteQuotas {
   }
 
   /**
-   * Runs a write whose documents have `bytes` bytes. `write` receives null, or the reason why the documents
-   * are refused. A tenant's writes start in order of arrival, even if some wait for a measurement.
+   * Runs a write of documents that total `bytes` bytes. `write` receives null, or the reason why the
+   * documents are refused. A tenant's writes start in order of arrival, even if some wait for a measurement.
    */
   run<T>(tenant: number, bytes: number, write: (refused: string | null) => Promise<T>): Promise<T> {
     const { diskBytes, memoryBytes } = this.#options.limitsOf(tenant);
@@ -74,11 +77,12 @@ class TenantBytes {
   #measured: TakenBytes | null = null;
   #measuredMs = Number.NEGATIVE_INFINITY;
   /**
-   * Total bytes of documents accepted so far, and the part that the last measurement is certain to include.
+   * Total bytes of all documents accepted so far. The last measurement is certain to include the first
+   * `#seen` of them.
    */
   #accepted = 0;
   #seen = 0;
-  /** Bytes of accepted writes still running. */
+  /** Total bytes of accepted writes that are still running. */
   #underWay = 0;
   #measuring: Promise<void> | null = null;
   /** Writes waiting for a measurement, or queued behind such a write. */
@@ -98,7 +102,7 @@ class TenantBytes {
     if (!this.waits && this.#isDecided(bytes)) return this.#begin(bytes, write);
     const { answer } = await this.#waiting.run(async () => {
       if (!this.#isDecided(bytes)) await this.#measure();
-      return { answer: this.#begin(bytes, write) }; // the next write need not wait for this answer
+      return { answer: this.#begin(bytes, write) }; // in an object: the lane must not await it
     });
     return answer;
   }
@@ -124,7 +128,7 @@ class TenantBytes {
     return this.#options.nowMs() - this.#measuredMs;
   }
 
-  /** Returns the reason for refusing the bytes. Null if they fit or if nothing has been measured yet. */
+  /** Returns why the bytes must be refused. Null if they fit or if nothing has been measured yet. */
   #refusal(bytes: number): string | null {
     if (this.#measured === null) return null;
     const limits = this.#options.limitsOf(this.#tenant);
@@ -137,7 +141,7 @@ class TenantBytes {
     return null;
   }
 
-  /** Runs one measurement at a time, which concurrent callers share. Never rejects. */
+  /** Only one measurement runs at a time; concurrent callers share it. Never rejects. */
   #measure(): Promise<void> {
     this.#measuring ??= this.#measureNow().finally(() => {
       this.#measuring = null;
@@ -151,8 +155,8 @@ class TenantBytes {
       this.#measured = takenTogether(await this.#options.measure(this.#tenant));
       this.#seen = seen;
     } catch (error) {
-      // A SkeinError means that a shard is restarting or the server is stopping; writes get that error from
-      // the shards anyway.
+      // A SkeinError means that a shard is restarting or the server is stopping. It needs no alarm, because
+      // writes get the same error from the shards.
       const level = error instanceof SkeinError ? "debug" : "error";
       this.#options.log[level](
         { err: error, tenant: this.#tenant },

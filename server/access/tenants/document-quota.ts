@@ -1,12 +1,13 @@
-// Enforces a tenant's exact document limit while its writes run concurrently. Writes run concurrently if they
-// fit even when every document in them is new. A write that might not fit runs alone, because the number of
-// documents is then known. Independent of the documents themselves.
+// Enforces a tenant's document limit exactly, although its writes run concurrently. Writes may run
+// concurrently if they fit even when every document in them is new. A write that might not fit runs alone,
+// because only then is the number of existing documents known for certain. Independent of the documents
+// themselves.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 
 export interface DocumentQuota {
   /**
-   * Reserves space for this many documents until the returned function is called. Returns null if the write
-   * must run through `alone`.
+   * Reserves room for this many documents until the returned function is called. Returns null if the write
+   * must run through `alone` instead.
    */
   enter(documents: number): (() => void) | null;
   /** Runs `work` after all earlier writes and before all later ones. It may add up to `free` documents. */
@@ -19,7 +20,7 @@ export class DocumentQuotas {
   readonly #tenants = new Map<number, TenantWrites>();
 
   /**
-   * `documentsOf` returns the tenant's number of live documents, including those of every answered write.
+   * `documentsOf` returns the tenant's number of live documents; every answered write must be included.
    * `limitOf` returns the limit in the tenant's plan.
    */
   constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {
@@ -41,9 +42,9 @@ export class DocumentQuotas {
   }
 }
 
-/** One tenant's writes that may add documents. */
+/** The running and queued writes of one tenant that may add documents. */
 class TenantWrites {
-  /** Number of documents that running writes may add. */
+  /** Number of documents that the running concurrent writes may add. */
   reserved = 0;
   #inside = 0;
   #onIdle: (() => void) | null = null;

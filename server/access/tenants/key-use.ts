@@ -8,10 +8,10 @@ const DAY_MS = 86_400_000;
 
 export class KeyUse {
   readonly #catalog: Catalog;
-  /** The current day, as a number and as text. */
+  /** The day of the latest use, in days since 1970 and as "2026-01-31". */
   #day = 0;
   #dayText = "";
-  /** Keys known to have been used on that day, and the subset not stored yet. */
+  /** Keys used on that day, and those among them whose use is not stored yet. */
   readonly #seen = new Set<number>();
   #waiting = new Set<number>();
 

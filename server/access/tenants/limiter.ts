@@ -28,7 +28,7 @@ export interface MonthUsage {
 /** A use that has begun but not ended. */
 export interface UseUnderWay {
   readonly tenant: number;
-  /** Months since the year 0. */
+  /** Number of months since January of the year 0. */
   readonly month: number;
 }
 
@@ -39,8 +39,8 @@ export interface MonthlyCounter {
    */
   begin(metered: Metered, tenant: number, plan: Plan, now: Date): UseUnderWay;
   /**
-   * Must be called on the thread where the use began. A failed use does not count. If the month is already
-   * over, the use may be dropped.
+   * Counts the use if `counts` is true (the operation succeeded); otherwise releases it. Must be called on
+   * the thread where the use began. A use from a month that is already over may be dropped.
    */
   end(metered: Metered, use: UseUnderWay, counts: boolean): void;
   /** The tenant's use in the month that contains `now`. */

@@ -4,20 +4,20 @@
 // Independent of the catalog.
 //
 // A thread first reserves a use in its own word and then adds up all threads' words. If two threads reserve
-// the last unit at the same time, the later store sees the earlier reservation, so the plan's limit is never
-// exceeded. If each thread sees the other's reservation, both are refused. Every step is a single store, so a
-// thread that dies between two steps leaves no wrong count: the owner only has to drop that thread's uses in
-// progress.
+// the last unit at the same time, whichever stores later sees the other's reservation, so the plan's limit is
+// never exceeded. If each thread sees the other's reservation, both are refused. Every step is a single
+// store, so a thread that dies between two steps leaves no wrong count: the owner only has to drop that
+// thread's uses in progress.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Metered, MonthlyCounter, MonthUsage, UseUnderWay } from "./limiter.js";
 import type { Plan } from "./plans.js";
 
 interface Quota {
-  /** Position of this quota's count among a month's counts. */
+  /** Index of this quota's count among the counts for one month. */
   readonly kind: number;
   readonly limitOf: (plan: Plan) => number | null;
   readonly code: ErrorCode;
-  /** Name in error messages. */
+  /** What the plan counts, in the plural, for error messages. */
   readonly what: string;
 }
 const QUOTAS: Readonly<Record<Metered, Quota>> = {
@@ -33,8 +33,8 @@ const KINDS = 2;
 const HALVES = 2;
 const ROW_COUNTS = HALVES * KINDS;
 /**
- * Maximum number of tenants ever created, including deleted ones. The table reserves address space for all of
- * them, but no memory.
+ * Maximum number of tenants that can ever be created, since deleted tenants keep their rows. The table
+ * reserves address space for all rows but uses memory only for existing ones.
  */
 const ROWS_MAX = 1 << 22;
 /** Some V8 versions do not support larger tables. */
@@ -47,7 +47,7 @@ const UNDER_WAY_MASK = (1n << 20n) - 1n;
 const ONE_COUNTED = 1n << 20n;
 const MONTH_SHIFT = 56n;
 const MONTH_MASK = 0xffn;
-/** The same layout split into a word's two 32-bit halves, which can be added up without a BigInt. */
+/** The same layout seen as two 32-bit halves, which can be added up without BigInts. */
 const UNDER_WAY_BITS = 20;
 const UNDER_WAY_LOW_MASK = (1 << UNDER_WAY_BITS) - 1;
 const COUNTED_LOW_VALUES = 1 << (32 - UNDER_WAY_BITS);
@@ -58,7 +58,7 @@ const BITS_PER_WORD = 32;
 const BITS_PER_BYTE = 8;
 
 const MONTHS = 12;
-/** Length of the shortest month. */
+/** Length of the shortest month, 28 days. */
 const MONTH_MS_MIN = 28 * 86_400_000;
 
 /** The shared tables, which can be passed to other threads. */
@@ -75,7 +75,10 @@ type Stored = Omit<MonthUsage, "coach"> & { readonly coach?: number };
 export class MonthCounts implements MonthlyCounter {
   readonly #tables: MonthTables;
   readonly #thread: number;
-  /** Views of the table at its size when this thread last looked, by word and by half word. */
+  /**
+   * Views of the table as 64-bit words and as their halves, at the size that the table had when `#look` last
+   * ran.
+   */
   #words: BigInt64Array<ArrayBufferLike> = new BigInt64Array();
   #halves: Int32Array<ArrayBufferLike> = new Int32Array();
   readonly #changed: Int32Array;
@@ -115,7 +118,7 @@ export class MonthCounts implements MonthlyCounter {
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
     const word = this.#wordOf(tenant, month, QUOTAS[metered].kind) + this.#thread;
     const own = ofMonth(Atomics.load(this.#words, word), month);
-    if ((own & UNDER_WAY_MASK) === 0n) return; // its words now count a later month
+    if ((own & UNDER_WAY_MASK) === 0n) return; // the words are already counting a later month
     Atomics.store(this.#words, word, own - ONE_UNDER_WAY + (counts ? ONE_COUNTED : 0n));
     if (counts) this.markChanged(tenant);
   }
@@ -171,7 +174,7 @@ export class MonthCounts implements MonthlyCounter {
     return tenants;
   }
 
-  /** All threads' total for the month, optionally including uses in progress. `first` is thread 0's word. */
+  /** The month's total over all threads, with or without uses in progress. `first` is thread 0's word. */
   #sum(first: number, month: number, withUnderWay: boolean): number {
     const wanted = month & Number(MONTH_MASK);
     let sum = 0;
@@ -216,7 +219,10 @@ export class MonthCounts implements MonthlyCounter {
     this.#halves = new Int32Array(counts, 0, bytes / Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Cached, because the calendar arithmetic costs more than the rest of a count. */
+  /**
+   * Number of the month that contains `now`. Cached, because the calendar arithmetic costs more than the rest
+   * of a count.
+   */
   #monthOf(now: Date): number {
     const ms = now.getTime();
     if (ms >= this.#monthEndsMs - MONTH_MS_MIN && ms < this.#monthEndsMs) return this.#month;
@@ -258,7 +264,7 @@ function grow(table: SharedArrayBuffer, bytes: number): void {
   }
 }
 
-/** The word, or an empty one if it belongs to another month. */
+/** The word, or an empty word for this month if it counts another month. */
 function ofMonth(own: bigint, month: number): bigint {
   const bits = BigInt(month) & MONTH_MASK;
   return ((own >> MONTH_SHIFT) & MONTH_MASK) === bits ? own : BigInt.asIntN(64, bits << MONTH_SHIFT);

@@ -8,7 +8,7 @@ import type { ByteLimits } from "./byte-quota.js";
 
 export interface Plan {
   readonly name: string;
-  /** Null means unlimited, here and below. */
+  /** A null limit means unlimited, here and below. */
   readonly searches_per_month: number | null;
   readonly documents: number | null;
   readonly indexes: number | null;

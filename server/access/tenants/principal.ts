@@ -1,5 +1,6 @@
 // Identifies the caller: finds the key in the Authorization header, or the key that signed a search token,
-// and returns its rights. Compares hashes, so that the time a comparison takes reveals nothing about a key.
+// and returns its rights. Looks keys up by their hashes, so that the time a look-up takes reveals nothing
+// about a key.
 import { timingSafeEqual } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { KeyValue } from "../../catalog/lookups.js";
@@ -16,11 +17,11 @@ const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
 /** Scopes that a search token may inherit from its key. */
 const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
-/** Maximum number of cached hashes of recently seen valid values. */
+/** Size of the cache that maps recently seen valid values to their hashes. */
 const KNOWN_VALUES_MAX = 1_000;
 /**
- * Tokens of unknown keys are checked against this hash, so that refusing them takes as long as checking a
- * known key.
+ * If no key has a token's prefix, the token is checked against this hash, so that refusing it takes as long
+ * as checking it against a real key.
  */
 const NO_KEY = hashKey("");
 
@@ -32,15 +33,15 @@ export interface Principal {
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
   /**
-   * SHA-256 (hexadecimal) of the key value that was sent, or of the one that signed the token. Empty for the
-   * bootstrap admin key.
+   * SHA-256 (hexadecimal) of the key value in the header, or of the key value that signed the token. Empty
+   * for the bootstrap admin key.
    */
   readonly valueHash: string;
   /** The token that narrows the key, or null if the key itself was sent. */
   readonly token: SearchToken | null;
 }
 
-/** The tenant that a new server starts with. */
+/** Name of the tenant that every new server starts with. */
 export const DEFAULT_TENANT = "default";
 
 export class Doorkeeper {
@@ -48,8 +49,8 @@ export class Doorkeeper {
   /**
    * Hashes by value, so that a client's key is not hashed for every request. Only valid values are cached, so
    * nobody can evict them with made-up values. A value's rights are looked up each time, so revocation takes
-   * effect at once. The Map hashes its keys with a random seed, so lookup times reveal nothing about similar
-   * keys. The values exist only in memory, where a request holds them anyway.
+   * effect at once. The Map hashes its keys with a random seed, so look-up times reveal nothing about similar
+   * keys. Values are kept in memory only, and every request that carries one has it in memory anyway.
    */
   readonly #hashes = new ClockCache<string, string>(KNOWN_VALUES_MAX);
   readonly #limits: Limits;
@@ -60,9 +61,10 @@ export class Doorkeeper {
   }
 
   /**
-   * Identifies the principal behind the header. The bootstrap key acts for the tenant in `tenantHeader`, or
-   * for the default tenant if that is empty; if it is null, the bootstrap key is not accepted here. `now` is
-   * Unix time in milliseconds. Throws SK-SYS-401, and SK-SYS-404 if `tenantHeader` names an unknown tenant.
+   * Identifies the caller from the Authorization header. The bootstrap key acts for the tenant named in
+   * `tenantHeader`, or for the default tenant if the header is empty; if `tenantHeader` is null, the
+   * bootstrap key is not accepted. `now` is Unix time in milliseconds. Throws SK-SYS-401, and SK-SYS-404 if
+   * `tenantHeader` names an unknown tenant.
    */
   identify(authorization: string, tenantHeader: string | null, state: CatalogState, now: number): Principal {
     const value = HEADER.exec(authorization)?.[1];
@@ -97,7 +99,10 @@ export class Doorkeeper {
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
   }
 
-  /** Returns a search token's principal. Nothing in the token is trusted before its signature is verified. */
+  /**
+   * Returns the principal for a search token. Nothing in the token is trusted before its signature is
+   * verified.
+   */
   #holder(value: string, state: CatalogState, now: number): Principal {
     const sent = value.length > FIXED_LIMITS.tokenBytesMax ? null : sentToken(value);
     if (sent === null) throw new SkeinError("SK-SYS-401", "the search token is not valid");
@@ -113,7 +118,7 @@ export class Doorkeeper {
   }
 }
 
-/** Returns the value's key. Throws SK-SYS-401 if the value has expired. */
+/** Returns the rights of the key that the value belongs to. Throws SK-SYS-401 if the value has expired. */
 function living(value: KeyValue, now: number): Principal {
   const end = endOf(value);
   if (end !== null && Date.parse(end) <= now)
@@ -129,9 +134,9 @@ function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
 }
 
 /**
- * Current rights of a key that manages keys. The key may have been rotated, narrowed or deleted while its
- * request was being received. A replaced value cannot grant anything that outlives it. Throws SK-SYS-401 if
- * the value is no longer valid, and SK-SYS-403 if the key may no longer manage keys.
+ * Looks up again what a key that manages keys may grant, because it may have been rotated, narrowed or
+ * deleted while its request was being received. A replaced value cannot grant anything that outlives it.
+ * Throws SK-SYS-401 if the value is no longer valid, and SK-SYS-403 if the key may no longer manage keys.
  */
 export function grantorOf(principal: Principal, state: CatalogState, now: number): Grantor {
   if (principal.keyId === null) return { ...principal, expiresAt: null };

@@ -1,4 +1,5 @@
-// A key's scopes and index patterns: what the key may do, and which rights it may grant to another key.
+// What an API key may do (its scopes and index patterns), and which of these rights it may grant to another
+// key.
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";
@@ -21,9 +22,9 @@ export function grantable(scopes: readonly Scope[]): readonly Scope[] {
 }
 
 /**
- * True if the pattern matches the text; `*` matches any characters. The text may itself be a pattern: the
- * result is then true if the first pattern covers the second, since only a `*` matches a `*` in the text.
- * Takes linear time, except for backtracking to the last `*`.
+ * True if the pattern matches the text; `*` matches any characters. The text may itself be a pattern: since
+ * only a `*` matches the `*` in it, true then means that the first pattern covers the second. Takes linear
+ * time, except for backtracking to the last `*`.
  */
 export function patternMatches(pattern: string, text: string): boolean {
   let p = 0;

@@ -34,7 +34,7 @@ const TOKEN = object(
 
 /** A token's restrictions. A null member adds no restriction to those of its key. */
 export interface SearchToken {
-  /** Identifies the token in its rate limit. */
+  /** Identifies the token for its rate limit. */
   readonly signature: string;
   readonly filterBy: string | null;
   readonly indexes: readonly string[] | null;
@@ -43,7 +43,7 @@ export interface SearchToken {
   readonly rateLimit: number | null;
 }
 
-/** A token as received. Nothing in it is trusted until `isSignedBy` has verified the signature. */
+/** A token as received. Trust nothing in it until `isSignedBy` has verified the signature. */
 export interface SentToken {
   /** Prefix of the key that the token claims to be signed with. */
   readonly prefix: string;
@@ -77,7 +77,7 @@ export function isSignedBy({ signed, signature }: SentToken, keyHash: string): b
 }
 
 /**
- * Reads a token's members. The signature must have been verified. Throws SK-SYS-401 if the members are
+ * Reads a token's members. The caller must have verified the signature. Throws SK-SYS-401 if the members are
  * invalid.
  */
 export function openToken({ payload, signature }: SentToken, limits: Limits): SearchToken {

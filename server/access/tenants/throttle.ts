@@ -3,33 +3,33 @@
 // Tables between threads).
 //
 // A bucket implements ATM's generic cell rate algorithm. Its one word is the theoretical arrival time: when
-// the bucket will be full again. A request advances it by one interval, and is refused if it is already more
-// than `perSecond` - 1 intervals ahead of now. No thread waits for another, so a thread that dies at any
-// point cannot block the others.
+// the bucket will be full again. A request advances that time by one interval, and is refused if the time is
+// already more than `perSecond` - 1 intervals ahead of now. No thread waits for another, so a thread that
+// dies at any point cannot block the others.
 //
-// The number of buckets is fixed. A name's bucket is in one of the eight places of a set. If all are taken,
-// the fullest bucket is evicted. Evicting a full bucket loses nothing, because a name without a bucket starts
-// with a full one.
+// The number of buckets is fixed. A name's hash selects a set of eight places, and its bucket is in one of
+// them. If all eight are taken, the fullest bucket is evicted. Evicting a full bucket loses nothing, because
+// a name without a bucket starts with a full one.
 import { hash as digestOf, randomFillSync } from "node:crypto";
 import type { RateLimiter } from "./limiter.js";
 
 const WORD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
-/** Places per set. A set consists of the names in its places, followed by their arrival times. */
+/** Places per set. In memory, a set is its eight names followed by their eight arrival times. */
 const PLACES = 8;
 const SET_WORDS = 2 * PLACES;
 /**
- * Words before the sets. They contain the hash key and are as long as a set, so that sets stay aligned to
- * cache lines.
+ * Words before the first set. They contain the key for hashing names, and are as long as a set so that sets
+ * stay aligned to cache lines.
  */
 const HEAD_WORDS = SET_WORDS;
 const KEY_BYTES = 16;
 const HASH_DIGITS = 16;
-/** This many buckets take 256 MiB. */
+/** Maximum number of buckets: 256 MiB. */
 const BUCKETS_MAX = 1 << 24;
 
 /**
- * A name's word consists of 56 bits of the name's hash and a mark, which says either that the name is settled
- * or which thread is claiming the place.
+ * A name's word is 56 bits of the name's hash and an 8-bit mark. The mark says that the name is settled in
+ * this place, or which thread is claiming the place for it.
  */
 const HASH_BITS = ~0xffn;
 const MARK_BITS = 0xffn;
@@ -44,7 +44,7 @@ const NS_PER_MS = 1e6;
 export class Throttle implements RateLimiter {
   readonly #words: BigInt64Array;
   readonly #sets: number;
-  /** Secret prefix of each name before hashing, so that nobody can construct names that share a set. */
+  /** Secret prefix that is hashed with each name, so that nobody can construct names that share a set. */
   readonly #key: string;
   readonly #claimMark: bigint;
 
@@ -95,7 +95,7 @@ export class Throttle implements RateLimiter {
     return BigInt.asIntN(64, BigInt(`0x${digestOf("sha256", this.#key + name).slice(0, HASH_DIGITS)}`));
   }
 
-  /** A name's place, or null if it has none. */
+  /** The place where the name is settled, or null if there is none. */
   #found(hash: bigint): number | null {
     const first = this.#setOf(hash);
     const wanted = settled(hash);
@@ -136,7 +136,7 @@ export class Throttle implements RateLimiter {
     return Atomics.compareExchange(words, place, claim, settled(hash)) === claim ? place : null;
   }
 
-  /** The set's place whose bucket will be full soonest. */
+  /** The place in the set whose bucket will be full first. */
   #fullest(first: number): number {
     let fullest = NONE;
     let least = 0n;
@@ -170,7 +170,10 @@ function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms * NS_PER_MS));
 }
 
-/** Nanoseconds between tokens. Rounded down, so that a name never gets less than `perSecond`. */
+/**
+ * Nanoseconds between tokens. Rounded down, so that a name never gets fewer than `perSecond` tokens per
+ * second.
+ */
 function intervalOf(perSecond: number): number {
   return Math.floor(NS_PER_SECOND / perSecond);
 }

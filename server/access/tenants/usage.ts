@@ -1,4 +1,4 @@
-// Keeps the monthly use of plans across restarts: every second and at shutdown, the thread that owns the
+// Keeps tenants' monthly usage across restarts: every second and at shutdown, the thread that owns the
 // catalog stores all threads' counts in it. A crash may lose the last second's counts but never adds any.
 // Months begin on the 1st at 00:00 UTC.
 import type { Catalog } from "../../catalog/catalog.js";
@@ -22,8 +22,8 @@ export class Usage {
   }
 
   /**
-   * Stores this month's counts that have changed since the last call. If a store fails, the next one retries
-   * its counts. Counts for past months are not stored.
+   * Stores this month's counts that have changed since the last call. If a call fails, the next one stores
+   * the same tenants' counts. Counts for past months are not stored.
    */
   async store(): Promise<void> {
     const tenants = this.#counts.takeChanged();
