@@ -27,7 +27,7 @@ export default defineConfig(({ mode }) => {
       reporters: ["default"],
       teardownTimeout: 10_000,
       globalSetup: "test/build-when-stale.ts",
-      setupFiles: ["test/hang-guard.ts", "test/failed-tests.ts"],
+      setupFiles: ["test/hang-guard.ts", "test/failed-tests.ts", "test/interrupted-stories.ts"],
       projects: [
         {
           extends: true,
