@@ -184,7 +184,11 @@ describe.each(TRANSPORTS)("start and stop over %s", (http) => {
       ({ cert, key }) => ["--tls-cert", cert, "--tls-key", `${key}.no`],
       /cannot read the private key/,
     ],
-    ["files that are no pair", ({ cert, key }) => ["--tls-cert", cert, "--tls-key", key], /does not belong/],
+    [
+      "files that do not belong together",
+      ({ cert, key }) => ["--tls-cert", cert, "--tls-key", key],
+      /does not belong/,
+    ],
   ])("%s ends with one line and exit code 2", async (_what, flags, message) => {
     const folder = makeFolder();
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -48,7 +48,7 @@ async function expectModel(shard: TestShard, model: Model, ids: readonly string[
 }
 
 describe("actions", () => {
-  test("do what they say and report failures one by one", async () => {
+  test("do what they say and report each failure", async () => {
     const shard = await open();
     const codes = async (action: Action, documents: TestDocument[]) =>
       (await shard.write(action, documents)).failures.map(({ index, code }) => [index, code]);

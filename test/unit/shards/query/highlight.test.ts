@@ -121,7 +121,7 @@ describe("what is marked", () => {
     expect(matched("東京都の東京", [tokyo])).toEqual(["東京"]);
   });
 
-  test("nothing but the text: it is unchanged between the tags, and only the text is escaped", () => {
+  test("text stays unchanged around the tags; escaping applies to the text only", () => {
     const title = `<b> "tom" & jerry's </b>`;
     const request = { words: [word({ terms: ["tom"] })] };
     expect(highlighted(workbench, { title }, request).title!.snippet).toBe(
@@ -170,7 +170,7 @@ describe("which part is shown", () => {
     expect(snippet(`red shoe ${filler}`, 4)).toBe("[red] [shoe] w0 w1…");
   });
 
-  test("only the start of a very long text, and that is shown", () => {
+  test("only the first part of a very long text, marked as cut off", () => {
     const long = `red ${"x".repeat(HIGHLIGHT_TEXT_BYTES)} shoe`;
     const shown = highlighted(workbench, { t: long, u: [long, "red shoe"] }, { words, snippetTokens: 30 });
     expect(shown.t!.matched_tokens).toEqual(["red"]);

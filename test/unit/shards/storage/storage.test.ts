@@ -18,7 +18,7 @@ import * as keys from "../../../../shards/storage/keyspace.js";
 import { MANIFEST } from "../../../golden/values.js";
 
 describe("keys", () => {
-  test("sort by uid, kind and number; every key of an index lies in its range", () => {
+  test("sort by uid, kind and number; every key of an index lies within its range", () => {
     const inOrder = [
       keys.manifestKey(1),
       keys.schemaKey(1),
@@ -47,7 +47,7 @@ describe("keys", () => {
     expect(Buffer.compare(keys.documentKey(0xffffffff, 2 ** 53 - 1), last.to)).toBeLessThan(0);
   });
 
-  test("numbers come back", () => {
+  test("round-trip their numbers", () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (a, b) => {
         expect(keys.numberOfKey(keys.documentKey(7, a))).toBe(a);
@@ -59,7 +59,7 @@ describe("keys", () => {
 });
 
 describe("envelope", () => {
-  test("tells foreign, other version and damaged bytes apart", () => {
+  test("distinguishes foreign bytes, other versions and damage", () => {
     const payload = Buffer.from("payload");
     const sealed = seal(ENVELOPE_PIECE, 3, payload);
     expect(String(unseal(ENVELOPE_PIECE, 3, sealed, "x"))).toBe("payload");
@@ -79,13 +79,13 @@ describe("envelope", () => {
 });
 
 describe("manifest", () => {
-  test("comes back as it was", () => {
+  test("round-trips", () => {
     expect(decodeManifest(encodeManifest(MANIFEST), "m")).toEqual(MANIFEST);
     const empty = { ...MANIFEST, segments: [] };
     expect(decodeManifest(encodeManifest(empty), "m")).toEqual(empty);
   });
 
-  test("is refused when its segments overlap or are unknown to its counters", () => {
+  test("is refused if its segments overlap or exceed its counters", () => {
     const overlap = { ...MANIFEST, segments: [MANIFEST.segments[1]!, MANIFEST.segments[0]!] };
     expect(() => decodeManifest(encodeManifest(overlap), "m")).toThrow(DamagedBytesError);
     expect(() => decodeManifest(encodeManifest({ ...MANIFEST, nextSegment: 5 }), "m")).toThrow(
@@ -95,7 +95,7 @@ describe("manifest", () => {
 });
 
 describe("records", () => {
-  test("deleted rows", () => {
+  test("deleted rows round-trip", () => {
     const rows = DeletedRows.none(20).with([0, 7, 8, 19, 7]);
     expect(rows.count).toBe(4);
     const again = DeletedRows.decode(rows.encode(), 20, "d");
@@ -107,7 +107,7 @@ describe("records", () => {
     expect(() => DeletedRows.decode(rows.encode(), 30, "d")).toThrow(DamagedBytesError);
   });
 
-  test("documents", () => {
+  test("documents round-trip", () => {
     const record = { internal: true, id: "ключ", raw: Buffer.from('{"id":"ключ"}') };
     const key = keys.documentKey(7, 12);
     const stored = encodeDocument(key, record);

@@ -96,7 +96,7 @@ class Index {
   }
 }
 
-test("random stories of two indexes equal the stored vectors", async () => {
+test("random stories of two indexes agree with the stored vectors", async () => {
   const random = new Random(1);
   const indexes = [await Index.open(1), await Index.open(2)];
   for (let round = 0; round < 200; round++) {

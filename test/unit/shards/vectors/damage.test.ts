@@ -95,17 +95,20 @@ async function expectMended(dataDir: string, name: RegExp): Promise<void> {
 const words = async (shard: VectorShard): Promise<void> =>
   expect(await shard.test.search()).toEqual(all.map((_, i) => i + 1));
 
-describe("vectors that came from outside", () => {
+describe("vectors from outside", () => {
   const made = new Map<string, string>();
   beforeAll(async () => {
     for (const policy of [PUSHED, ENDPOINT]) made.set(policy.source, await make(policy));
   });
 
-  test.each([PUSHED, ENDPOINT])("of source $source: a whole database has no problems", async ({ source }) => {
-    expect(await problems("check", made.get(source)!)).toEqual([]);
-  });
+  test.each([PUSHED, ENDPOINT])(
+    "of source $source: an undamaged database has no problems",
+    async ({ source }) => {
+      expect(await problems("check", made.get(source)!)).toEqual([]);
+    },
+  );
 
-  test("a damaged pushed vector counts as none, is reported once and made anew", async () => {
+  test("a damaged pushed vector counts as missing, is reported once and rebuilt", async () => {
     const key = keys.vectorKey(UID, 8);
     for (const change of [flip, (value: Buffer) => value.subarray(1)]) {
       const dataDir = await damaged(made.get("pushed")!, key, change);
@@ -127,7 +130,7 @@ describe("vectors that came from outside", () => {
     await shard.test.close();
   });
 
-  test("a document whose vector of an endpoint is damaged waits again; repair keeps the others", async () => {
+  test("a document with a damaged endpoint vector waits again; repair keeps the other vectors", async () => {
     const key = keys.vectorKey(UID, 8);
     const waits = async (shard: VectorShard): Promise<void> => {
       await until(shard, async () => (await shard.test.stats()).pending === 1);
@@ -145,7 +148,7 @@ describe("vectors that came from outside", () => {
     await waits(await open(repaired, ENDPOINT));
   });
 
-  test("damaged codes are reported and made anew", async () => {
+  test("damaged codes are reported and rebuilt", async () => {
     const key = keys.codesKey(UID, 1, 0);
     const dataDir = await damaged(made.get("pushed")!, key, flip);
     const shard = await open(dataDir, PUSHED);
@@ -194,7 +197,7 @@ describe("the model", () => {
       /index 7, piece of model 1, piece 0: missing/,
     ],
   ] as const)(
-    "%s: is given up, and another with its number is not mixed with it",
+    "%s: it is abandoned, and another one with its number is not confused with it",
     async (_, key, change, name) => {
       const dataDir = await damaged(made, key, change);
       const shard = await open(dataDir, DOCUMENTS);
@@ -225,7 +228,7 @@ describe("the model", () => {
     },
   );
 
-  test("repair keeps a whole model and its vectors", async () => {
+  test("repair keeps an undamaged model and its vectors", async () => {
     const dataDir = await damaged(made, keys.manifestKey(UID), flip);
     await expectMended(dataDir, /index 7, manifest: damaged/);
     const shard = await open(dataDir, DOCUMENTS);
@@ -235,7 +238,7 @@ describe("the model", () => {
     await shard.test.close();
   });
 
-  test("bytes that are no model are refused, and the one in force stays", async () => {
+  test("bytes that are not a model are refused, and the current one stays", async () => {
     const dataDir = await damaged(made, keys.modelKey(UID), (value) => value);
     const shard = await open(dataDir, DOCUMENTS);
     const bytes = Buffer.from("no model");

@@ -69,8 +69,8 @@ afterEach(() => {
   for (const point of SHARD_FAULT_POINTS) armShardFault(point, null);
 });
 
-describe("an embedder that traps", () => {
-  test("within a write: the document is stored and found, it is reported, and the vector comes later", async () => {
+describe("a trap in the embedder", () => {
+  test("during a write: the document is stored and found, the trap is reported, and the vector follows later", async () => {
     const shard = await open();
     spoilt = 1;
     await shard.setModel(await trainedModel(1, 1, BODIES));
@@ -85,7 +85,7 @@ describe("an embedder that traps", () => {
     await shard.test.close();
   });
 
-  test("within background work: nothing counts as embedded that is not, and it is tried again", async () => {
+  test("during background work: nothing counts as embedded without its vector, and the work is retried", async () => {
     const shard = await open();
     await shard.test.write(Action.UPSERT, upTo(20).map(about));
     spoilt = 1;
@@ -101,28 +101,31 @@ describe("an embedder that traps", () => {
     await shard.test.close();
   });
 
-  test.runIf(SEES_RETRY)("again and again: it is given up, words and writes go on", async () => {
-    const shard = await open();
-    await shard.test.write(Action.UPSERT, upTo(20).map(about));
-    spoilt = Number.POSITIVE_INFINITY;
-    await shard.setModel(await trainedModel(1, 1, BODIES));
-    await until(shard, 0);
-    expect(shard.test.reports).toEqual([
-      expect.stringMatching(/to be tried again/),
-      expect.stringMatching(/to be tried again/),
-      expect.stringMatching(/have no vectors until the index is opened again/),
-    ]);
-    await shard.test.write(Action.UPSERT, [about(21)]);
-    expect(await shard.test.search()).toEqual(upTo(21).map((i) => i + 1));
-    spoilt = 0;
-    await shard.test.write(Action.UPSERT, [about(22)]);
-    await shard.test.settled();
-    expect((await shard.test.stats()).vectors).toBeGreaterThan(0);
-    await shard.test.close();
-  });
+  test.runIf(SEES_RETRY)(
+    "repeatedly: the embedder is abandoned, while words and writes keep working",
+    async () => {
+      const shard = await open();
+      await shard.test.write(Action.UPSERT, upTo(20).map(about));
+      spoilt = Number.POSITIVE_INFINITY;
+      await shard.setModel(await trainedModel(1, 1, BODIES));
+      await until(shard, 0);
+      expect(shard.test.reports).toEqual([
+        expect.stringMatching(/to be tried again/),
+        expect.stringMatching(/to be tried again/),
+        expect.stringMatching(/have no vectors until the index is opened again/),
+      ]);
+      await shard.test.write(Action.UPSERT, [about(21)]);
+      expect(await shard.test.search()).toEqual(upTo(21).map((i) => i + 1));
+      spoilt = 0;
+      await shard.test.write(Action.UPSERT, [about(22)]);
+      await shard.test.settled();
+      expect((await shard.test.stats()).vectors).toBeGreaterThan(0);
+      await shard.test.close();
+    },
+  );
 });
 
-test("a damaged model that a write meets: the documents are stored, and another model is asked for", async () => {
+test("a write that meets a damaged model: its documents are stored, and another model is requested", async () => {
   const disk = new CrashDisk();
   const before = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, DOCUMENTS));
   await before.setModel(await trainedModel(1, 1, BODIES));
@@ -146,8 +149,8 @@ test("a damaged model that a write meets: the documents are stored, and another 
   await shard.test.close();
 });
 
-describe("a disk that is full while vectors are stored", () => {
-  test("refuses those of an endpoint: their documents go on waiting, and get them when there is room", async () => {
+describe("a disk that fills up while vectors are stored", () => {
+  test("refuses endpoint vectors: their documents keep waiting, and get them once there is room", async () => {
     const store = new FullStore(new CrashDisk());
     const shard = new VectorShard(await TestShard.open(store, SCHEMA, ENDPOINT));
     await shard.test.write(Action.UPSERT, upTo(6).map(about));
@@ -165,7 +168,7 @@ describe("a disk that is full while vectors are stored", () => {
     await shard.test.close();
   });
 
-  test("refuses those of background work: it is reported and tried again, and writes are taken meanwhile", async () => {
+  test("refuses background vectors: this is reported and retried, and writes are accepted in the meantime", async () => {
     const shard = await open();
     await shard.test.write(Action.UPSERT, upTo(20).map(about));
     armShardFault("vectors.before-store", () => {

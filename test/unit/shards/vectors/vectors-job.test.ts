@@ -56,7 +56,7 @@ async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
 
 afterEach(() => shard.test.close());
 
-describe("while the vectors of a segment are looked for", () => {
+describe("while a segment is searched for vectors", () => {
   let store: GatedStore;
   let release: () => void;
 
@@ -77,7 +77,7 @@ describe("while the vectors of a segment are looked for", () => {
     expect(await shard.test.stats()).toMatchObject({ vectors: 0, pending: 20 });
   }
 
-  test("vectors that come are taken, and documents that die wait no more", async () => {
+  test("arriving vectors are stored, and deleted documents no longer wait", async () => {
     await standing();
     await shard.put(new Map([2, 3, 4, 5].map((seq) => [seq, 40 + seq])));
     await shard.test.write(Action.DELETE, [{ id: "d4" }, { id: "d9" }]);
@@ -93,7 +93,7 @@ describe("while the vectors of a segment are looked for", () => {
     expect(shard.test.reports).toEqual([]);
   });
 
-  test("vectors of other settings put an end to it", async () => {
+  test("vectors for other settings end the search", async () => {
     await standing();
     await shard.setPolicy(OTHER);
     expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // no waiting document found yet
@@ -103,7 +103,7 @@ describe("while the vectors of a segment are looked for", () => {
     expect(await shard.nearest(shard.query(7), 99)).toEqual([7]);
   });
 
-  test("it gives way to merges once there are many segments, and comes back", async () => {
+  test("the search yields to merges once there are many segments, and then continues", async () => {
     await standing();
     for (let i = 0; i < 24; i++) await shard.test.write(Action.UPSERT, [doc(20 + i)]);
     expect((await shard.test.stats()).segments).toBe(25);
@@ -155,7 +155,7 @@ describe("what is stored", () => {
     });
   }
 
-  test("after changes of the source has the vectors of the last one only; of a dropped index nothing", async () => {
+  test("after source changes is only the last source's vectors, and nothing of a dropped index", async () => {
     const disk = new CrashDisk();
     disk.isEager = true; // makes unsynced data visible to `stored` too
     await open(new CrashStore(disk), NO_VECTORS);

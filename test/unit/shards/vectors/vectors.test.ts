@@ -77,7 +77,7 @@ describe("pushed vectors", () => {
     }
   });
 
-  test("documents without one, deleted and replaced documents are not found", async () => {
+  test("documents without a vector, deleted and replaced documents are not found", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, [...upTo(5).map(pushed), plain(5)]);
     await shard.test.write(Action.DELETE, [{ id: "d0" }]);
@@ -89,7 +89,7 @@ describe("pushed vectors", () => {
     expect(similarities).toEqual([Number.NaN, expect.closeTo(1, 3)]);
   });
 
-  test("a read of an older generation finds what was there then", async () => {
+  test("a read of an older generation finds the vectors of that time", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, upTo(3).map(pushed));
     const { generation } = shard.test;
@@ -99,7 +99,7 @@ describe("pushed vectors", () => {
     expect(await shard.nearest(shard.query(1), 1)).not.toEqual([2]);
   });
 
-  test("a filter holds before nearness", async () => {
+  test("a filter is applied before nearness", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, upTo(20).map(pushed));
     const filter = [{ op: "intRange", slot: 1, low: 10n, high: 12n } as const];
@@ -108,7 +108,7 @@ describe("pushed vectors", () => {
     ]);
   });
 
-  test("merges and re-indexing carry vectors over", async () => {
+  test("merges and re-indexing keep vectors", async () => {
     await open(PUSHED);
     for (const i of upTo(40)) await shard.test.write(Action.UPSERT, [pushed(i)]);
     await shard.test.write(Action.DELETE, [{ id: "d3" }]);
@@ -122,7 +122,7 @@ describe("pushed vectors", () => {
     expect(await shard.nearest(shard.query(20), 100)).toEqual(before);
   });
 
-  test("codes that are lost or damaged are made anew of the vectors", async () => {
+  test("missing or damaged codes are rebuilt from the vectors", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, upTo(10).map(pushed));
     const before = await shard.nearest(shard.query(4), 100);
@@ -147,7 +147,7 @@ describe("pushed vectors", () => {
     return !merging && !maintenanceDue;
   }
 
-  test("a purged document takes its vector along, and no vectors are left of another source", async () => {
+  test("a purged document's vector is deleted, and so are another source's vectors", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, upTo(6).map(pushed));
     await shard.test.write(Action.DELETE, [{ id: "d0" }, { id: "d1" }]);
@@ -168,8 +168,8 @@ describe("pushed vectors", () => {
   });
 });
 
-describe("vectors of an endpoint", () => {
-  test("documents wait until theirs come, over restarts and merges", async () => {
+describe("endpoint vectors", () => {
+  test("documents wait until their vectors arrive, across restarts and merges", async () => {
     await open(ENDPOINT);
     for (const i of upTo(12)) await shard.test.write(Action.UPSERT, [plain(i)]);
     expect((await shard.test.stats()).pending).toBe(12);
@@ -196,7 +196,7 @@ describe("vectors of an endpoint", () => {
     expect((await shard.nearest(shard.query(5), 100)).length).toBe(11);
   });
 
-  test("vectors of other settings count for nothing", async () => {
+  test("vectors for other settings are ignored", async () => {
     await open(ENDPOINT);
     await shard.test.write(Action.UPSERT, upTo(3).map(plain));
     await shard.put(new Map(upTo(3).map((i) => [i + 1, i])));
@@ -208,7 +208,7 @@ describe("vectors of an endpoint", () => {
   });
 });
 
-describe("vectors of the index's own model", () => {
+describe("vectors from the index's own model", () => {
   const TOPICS = ["red shoe leather", "blue lamp light", "green tea cup", "black phone case"];
   const about = (i: number) => ({
     id: `d${i}`,
@@ -222,7 +222,7 @@ describe("vectors of the index's own model", () => {
       upTo(80).map((i) => about(i).body),
     );
 
-  test("documents before and behind it get vectors, and keep them over a restart", async () => {
+  test("documents written before and after it get vectors, and keep them across a restart", async () => {
     await open(DOCUMENTS);
     await shard.test.write(Action.UPSERT, upTo(40).map(about));
     expect((await shard.embed(["lamp"])).query).toBeNull();
@@ -246,7 +246,7 @@ describe("vectors of the index's own model", () => {
     expect((await shard.modelOf())?.number).toBe(1);
   });
 
-  test("a loaded model answers at once, as a read in the middle of another one must", async () => {
+  test("a loaded model answers synchronously, as a read within another read must", async () => {
     await open(DOCUMENTS);
     await shard.setModel(await model(1, 1));
     await shard.test.close();
@@ -257,7 +257,7 @@ describe("vectors of the index's own model", () => {
     expect(shard.test.answersAtOnce(request)).toBe(true);
   });
 
-  test("a newer model takes the place of the one before, and an older one changes nothing", async () => {
+  test("a newer model replaces the previous one, and an older one changes nothing", async () => {
     await open(DOCUMENTS);
     await shard.test.write(Action.UPSERT, upTo(40).map(about));
     await shard.setModel(await model(1, 1));
@@ -274,7 +274,7 @@ describe("vectors of the index's own model", () => {
     await open(DOCUMENTS);
   });
 
-  test("a sample is the documents with the least id hashes", async () => {
+  test("the training sample consists of the documents with the smallest id hashes", async () => {
     await open(NO_VECTORS);
     for (const i of upTo(20)) await shard.test.write(Action.UPSERT, [about(i)]);
     await shard.test.write(Action.DELETE, [{ id: "d5" }]);
