@@ -78,7 +78,7 @@ export class ByteWriter {
     this.bytes(bytes);
   }
 
-  /** Writes a count that must fit into u16; `what` names it in the error message. */
+  /** Writes a count that must fit into u16. `what` says what is counted, for the error message. */
   count16(count: number, what: string): void {
     if (count > 0xffff) throw new RangeError(`${count} ${what}: at most 65535 fit a program`);
     this.u16(count);

@@ -1,4 +1,4 @@
-// The only error that the engine's host binding throws. Match on `code`.
+// The error for failures inside the engine. Match on `code`. Invalid arguments throw a RangeError instead.
 import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_UNKNOWN_TYPE } from "../assembly/layout.js";
 
 /**

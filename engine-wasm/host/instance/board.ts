@@ -14,10 +14,10 @@ export interface PublishedSnapshot {
 
 /** Maximum concurrent readers of one engine. */
 export const READERS_MAX = 64;
-/** Maximum number of snapshots on the board. Beyond that, it shows only the newest. */
+/** Maximum number of snapshots on the board. If there are more, the board shows only the newest. */
 const SNAPSHOTS_MAX = 8;
 
-// Offsets, in u32 words.
+// Offsets in the board, in u32 words.
 const EPOCH = 0;
 const ENDED = 1;
 const SNAPSHOTS = 2; // number of snapshots in the table
@@ -26,12 +26,15 @@ const READS = 4; // number of completed reads
 const MODEL = 5; // current vector model, 0: none
 const VECTORS = 6; // number of changes to stored vectors; may wrap
 const READERS = 8;
-const TABLE = READERS + READERS_MAX; // of {f64 generation, u32 address, u32 0}
+const TABLE = READERS + READERS_MAX; // entries of {f64 generation, u32 address, u32 0}
 const ENTRY_WORDS = 4;
 export const BOARD_BYTES = (TABLE + SNAPSHOTS_MAX * ENTRY_WORDS) * 4;
 
-const FIRST_EPOCH = 2; // 0 means the reader is outside
-/** How often a reader tries to enter before giving up, because the owner may be changing the snapshots. */
+const FIRST_EPOCH = 2; // never 0, because a reader's word is 0 while it is not reading
+/**
+ * Number of attempts to enter before a reader gives up. An attempt fails while the owner changes the
+ * snapshots.
+ */
 const ENTER_TRIES = 100;
 
 export class Board {
@@ -69,7 +72,7 @@ export class Board {
     Atomics.store(this.#words, MODEL, model);
   }
 
-  /** Number of the current vector model, which is new after every change; 0 if there is none. */
+  /** Number of the current vector model; 0 if there is none. Every new model gets a new number. */
   get model(): number {
     return Atomics.load(this.#words, MODEL);
   }
@@ -94,7 +97,8 @@ export class Board {
   }
 
   /**
-   * True if no reader is still inside an epoch before `epoch`, so no reader can see anything removed by then.
+   * True if no reader is still inside an epoch before `epoch`. Then no reader can see a region that the
+   * snapshots of `epoch` no longer refer to.
    */
   isUnseenSince(epoch: number): boolean {
     for (let reader = 0; reader < READERS_MAX; reader++) {
@@ -105,8 +109,9 @@ export class Board {
   }
 
   /**
-   * Enters a reader: everything the board shows in the current epoch stays in place until `leave`. Returns
-   * the epoch, or 0 if the owner has left or was changing the snapshots during every attempt.
+   * Enters the current epoch for a reader: everything that the board shows stays in place until `leave`.
+   * Returns the epoch, or 0 if the owner has abandoned the memory or was changing the snapshots at every
+   * attempt.
    */
   enter(reader: number): number {
     for (let tries = 0; tries < ENTER_TRIES; tries++) {
@@ -138,8 +143,9 @@ export class Board {
   /**
    * Called by a reader inside the epoch `entered`. Returns the newest snapshot whose generation is not above
    * `generation`, or the oldest snapshot if all are newer. Returns null if the board no longer shows that
-   * snapshot. Also returns null if some snapshots are too old for any read of `oldestGeneration` or later:
-   * the owner must then learn of the read, so that it can drop those snapshots.
+   * snapshot. Also returns null if the board still shows a snapshot that no read of `oldestGeneration` or
+   * later needs: the read must then go through the owner, which learns from it that it can drop that
+   * snapshot.
    */
   snapshotOf(generation: number, oldestGeneration: number, entered: number): number | null {
     const count = this.#words[SNAPSHOTS]!;

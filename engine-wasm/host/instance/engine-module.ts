@@ -24,7 +24,7 @@ export class EngineModule {
   readonly #memoryBytesMax: number;
   readonly #meanwhile: () => void;
 
-  /** `meanwhile`: see EngineInstance. */
+  /** `meanwhile` is called regularly while a long kernel runs; see EngineInstance. */
   constructor(parts: EngineParts, meanwhile: () => void = () => undefined) {
     this.#meanwhile = meanwhile;
     this.#module = parts.module;
@@ -56,7 +56,7 @@ export class EngineModule {
     return new Engine(() => this.instantiate());
   }
 
-  /** A reader of an engine owned by another thread. */
+  /** Creates a reader for an engine that another thread owns. */
   reader(lent: LentMemory): EngineReader {
     const instanceOf = (memory: WebAssembly.Memory) => new EngineInstance(this.#module, memory);
     return new EngineReader(instanceOf, lent);
@@ -71,8 +71,9 @@ export class EngineModule {
   }
 
   /**
-   * Trains a model on documents, which takes seconds. Uses its own instance, where training reuses the memory
-   * in which the segment was built. Returns null if no document can be read. See trainModel.
+   * Trains a model on documents, which takes seconds. Builds a segment from them and trains on it in the same
+   * fresh instance, so that training reuses the build's memory. Returns null if every document is refused.
+   * See trainModel.
    */
   train(
     schema: BuildSchema,
@@ -84,7 +85,7 @@ export class EngineModule {
     return segment === null ? null : trainModel(instance, segment, options);
   }
 
-  /** Creates a workbench for one thread's analysis and indexing: an instance with the Unicode table. */
+  /** Creates a workbench, with which a thread analyses text and splits and indexes documents. */
   workbench(): Workbench {
     return new Workbench(() => this.instantiate(), this.#foldTable);
   }

@@ -1,5 +1,6 @@
 // Reads another thread's engine, in the same memory and at the same time. Reader and owner share no kernel
-// state: the arena's marks are variables of this instance, and the reader has its own scratch region.
+// state: each runs its own instance, whose globals are the arena's marks, and the reader has its own scratch
+// region.
 
 import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";
@@ -17,9 +18,12 @@ export class EngineReader {
   readonly #instanceOf: (memory: WebAssembly.Memory) => EngineInstance;
   /** The borrowed model and its number. */
   #model: { readonly number: number; readonly reader: ModelReader } | null = null;
-  /** Number of the requested model. */
+  /** Number of the model last requested through `onModelWanted`. */
   #wanted = 0;
-  /** Called once per model, when `queryVector` needs to borrow the current model. */
+  /**
+   * Called when `queryVector` first needs a model that this thread must borrow from the owner (see
+   * `takeModel`). Called once per model.
+   */
   onModelWanted: () => void = () => undefined;
 
   constructor(
@@ -49,7 +53,10 @@ export class EngineReader {
     if (byteLength >= LARGE_BYTES) discardMemory(byteLength);
   }
 
-  /** See Board.vectors: cached facts about stored vectors stay valid while this number is unchanged. */
+  /**
+   * Changes whenever stored vectors may have changed (see Board.vectors). Anything cached about them stays
+   * valid until then.
+   */
   get vectorsVersion(): number {
     return this.#board.vectors;
   }
@@ -75,8 +82,8 @@ export class EngineReader {
   }
 
   /**
-   * Runs a program on the snapshot visible at `generation`. Returns a copy of the result, or null if the
-   * board does not show that snapshot or the owner must learn of the read (see Board). Throws
+   * Runs a program on the snapshot visible at `generation`. Returns a copy of the result. Returns null if the
+   * board does not show that snapshot or the read must go through the owner (see Board.snapshotOf). Throws
    * EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable"); "memory" means that scratch
    * is full, "late" that the time is up (see EngineInstance).
    */

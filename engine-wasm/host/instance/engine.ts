@@ -54,8 +54,8 @@ export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
   /**
-   * Regions of the segments' summaries. A summary is created when a snapshot first uses its segment; 0 if the
-   * segment needs none.
+   * Address of each segment's summary, which is created when a snapshot first uses the segment. 0 for a
+   * segment that needs no summary.
    */
   #summaries = new Map<SegmentHandle, number>();
 
@@ -97,7 +97,7 @@ export class Engine {
     throw statusError(-status);
   }
 
-  /** Frees a segment's memory. No snapshot may refer to it. */
+  /** Frees a segment's memory. No snapshot may still refer to the segment. */
   detach(segment: SegmentHandle): void {
     const summary = this.#summaries.get(segment) ?? 0;
     this.#summaries.delete(segment);
@@ -191,7 +191,7 @@ export class Engine {
 
   /**
    * Publishes these snapshots, sorted by ascending generation, to readers in other threads. Must be called
-   * before any other snapshot is released.
+   * before any snapshot that is not among them is released.
    */
   publish(snapshots: readonly PublishedSnapshot[]): void {
     this.#published = snapshots;
@@ -301,8 +301,8 @@ export class Engine {
   }
 
   /**
-   * Copies the codes of all rows that both segments contain, in small steps. The four regions must stay in
-   * place.
+   * Copies the codes of all rows that both segments contain, in small steps. Until the generator ends, both
+   * segments and both codes regions must stay in place.
    */
   copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
     return this.#codes.copy(to, from);
@@ -396,7 +396,7 @@ export class Engine {
     return new CodeRegions(this.#instance);
   }
 
-  /** Frees a region that snapshots may have referred to. */
+  /** Frees a region once no reader in another thread can still see it. */
   #release(region: number): void {
     if (this.#sharing === null) this.#instance.release(region);
     else this.#sharing.release(region);

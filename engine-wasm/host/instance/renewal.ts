@@ -15,7 +15,7 @@ export class Renewal {
   readonly #from: EngineInstance;
   readonly #summariesBefore: ReadonlyMap<number, number>;
   readonly to: EngineInstance;
-  /** Summary regions by segment, as in the engine. */
+  /** Address of each copied summary, by its segment's new address. */
   readonly summaries = new Map<number, number>();
   /** New addresses of segments copied ahead, by old address. */
   readonly #ahead = new Map<number, number>();
@@ -57,7 +57,7 @@ export class Renewal {
     return addresses;
   }
 
-  /** Copies a region of any size. */
+  /** Copies a whole region; its size is read from the old instance. */
   #copy(region: number): number {
     const bytes = this.#from.run((kernels) => kernels.sizeOf(region));
     return this.to.region(this.#from.view().subarray(region, region + bytes));

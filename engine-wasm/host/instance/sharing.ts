@@ -8,7 +8,7 @@ export interface LentMemory {
   readonly memory: WebAssembly.Memory;
   /** Address of the board. */
   readonly board: number;
-  /** The reader's place on the board. */
+  /** Index of the reader's word on the board. */
   readonly reader: number;
   /** The reader's scratch region. */
   readonly scratch: number;
@@ -35,7 +35,7 @@ export class Sharing {
   }
 
   /**
-   * Assigns a place on the board and a scratch region to another reader. Returns null if there are already
+   * Gives a new reader a word on the board and a scratch region. Returns null if there are already
    * READERS_MAX readers. Throws EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
@@ -96,7 +96,10 @@ export class Sharing {
     this.#limbo = seen;
   }
 
-  /** Abandons this memory. Readers that are still inside keep it alive. */
+  /**
+   * Marks the memory as abandoned and tells every borrower through its `onEnd`. Readers in the middle of a
+   * read keep the memory alive.
+   */
   end(): void {
     this.#board.end();
     for (const { onEnd } of this.#loans.values()) onEnd();

@@ -27,7 +27,10 @@ import { VectorTable } from "../vectors/vector-table.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 
-/** Maximum memory of a workbench between calls and while idle. */
+/**
+ * A workbench whose memory has grown beyond this size replaces its instance at the next call. An idle
+ * workbench drops its instance above RESTING_BYTES_MAX.
+ */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
 const RESTING_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -49,8 +52,8 @@ export interface BuildSchema {
 export const PLAIN_ANALYSIS: AnalysisSettings = { symbolsToIndex: "", tokenSeparators: "" };
 
 /**
- * A folded term and its place in the text. It is either a word (parts: 1) or a joined token, which combines
- * neighbouring words, such as "wi-fi" into "wifi", and follows the last of them.
+ * A folded term and where it occurs in the text. It is either a word (parts: 1) or a joined token, such as
+ * "wifi" for the two words of "wi-fi". A joined token follows the last of its words.
  */
 export interface Token {
   term: string;
@@ -198,7 +201,8 @@ export class Workbench {
   }
 
   /**
-   * Releases memory while the workbench is idle. The next call restores the workbench within a millisecond.
+   * Drops the instance of an idle workbench if it has grown. The next call creates a new one within a
+   * millisecond.
    */
   rest(): void {
     if (this.#instance === null || this.#instance.memoryBytes() <= RESTING_BYTES_MAX) return;
@@ -207,8 +211,8 @@ export class Workbench {
   }
 
   /**
-   * Returns the instance for one call, with the given settings applied. Only for kernels in other files of
-   * this folder, which must not keep the instance.
+   * Returns the instance with the given settings applied, for one operation outside this file. The caller
+   * must not keep the instance.
    */
   ready(analysis: AnalysisSettings = PLAIN_ANALYSIS): EngineInstance {
     let instance = this.#instance;

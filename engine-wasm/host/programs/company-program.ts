@@ -1,5 +1,5 @@
-// The request "in how many documents do these words occur together" (co-occurring words): plain objects in,
-// program bytes out. docs/FORMATS.md draws the bytes. Knows nothing about the source of the words.
+// Encodes a company program, which asks in how many documents words occur together. docs/FORMATS.md draws the
+// bytes. Knows nothing about where the words come from.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY, PROGRAM_VERSION } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 
@@ -9,13 +9,16 @@ import { ByteWriter } from "../bytes.js";
  */
 export type CompanyWord = readonly string[];
 
-/** Requests the number of documents in which words occur together. */
+/** Asks in how many documents each candidate occurs, alone and together with each context word. */
 export interface CompanyProgram {
   /** Slots of the queried fields, without duplicates. */
   readonly slots: readonly number[];
   /** The context words, at most COMPANY_WORDS_MAX. */
   readonly words: readonly CompanyWord[];
-  /** Words to count, each together with each of `words`; at most COMPANY_WORDS_MAX. */
+  /**
+   * The candidates: words whose documents are counted, alone and together with each of `words`. At most
+   * COMPANY_WORDS_MAX.
+   */
   readonly candidates: readonly CompanyWord[];
 }
 

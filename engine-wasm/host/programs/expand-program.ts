@@ -1,5 +1,5 @@
-// The request "what does the dictionary contain for these words": plain objects in, program bytes out.
-// docs/FORMATS.md draws the bytes. Knows nothing about the source of the words.
+// Encodes an expand program, which looks up words in the dictionary. docs/FORMATS.md draws the bytes. Knows
+// nothing about where the words come from.
 import {
   PROGRAM_EXPAND,
   PROGRAM_VERSION,
@@ -34,14 +34,14 @@ export interface ExpandWord {
 }
 
 /**
- * A word that may be misspelt, so that near terms may be needed. A shard adds near terms right away if its
- * own documents suggest that they are needed. The coordinator, which sees all shards' answers, makes the
+ * A word that may be misspelt, in which case its near terms are needed. A shard looks them up right away if
+ * its own documents suggest that they are needed. The coordinator, which sees all shards' answers, makes the
  * final decision.
  */
 export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
   /**
-   * From 1 to TYPOS_MAX. A shard looks up near terms if no witness occurs in more than `few` documents in any
-   * single field.
+   * From 1 to TYPOS_MAX. A shard looks up near terms if none of the words in `witnesses` occurs in more than
+   * `few` documents in any single field.
    */
   readonly maxTypos: number;
   readonly few: number;

@@ -1,10 +1,10 @@
 // The dictionary's answer to an expand program. Decoding needs the program, because the result does not
-// repeat any of it.
+// repeat the words or what was requested for each.
 import { PREFIX_TERMS_LISTED } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import type { ExpandProgram } from "./expand-program.js";
 
-/** Field statistics over live rows. */
+/** Statistics on one field, over live rows only. */
 export interface SlotStatistics {
   /** Sum of the decoded lengths, in tokens. */
   readonly totalLength: number;
@@ -22,7 +22,7 @@ export interface PrefixExpansion {
   readonly terms: readonly string[] | null;
 }
 
-/** A term within the edit distance of a word (optimal string alignment, in code points). */
+/** A term within `maxTypos` edits of a word (optimal string alignment distance, in code points). */
 export interface TypoExpansion {
   readonly term: string;
   /** From 1 to `maxTypos`. */

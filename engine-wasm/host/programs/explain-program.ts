@@ -1,5 +1,5 @@
-// The request "why do rows have their positions": plain objects in, bytes out. docs/FORMATS.md draws the
-// bytes.
+// Encodes a request to explain why rows rank where they do: their sequence numbers and a search program.
+// docs/FORMATS.md draws the bytes.
 import { ByteWriter } from "../bytes.js";
 import { encodeSearch, type SearchProgram } from "./search-program.js";
 

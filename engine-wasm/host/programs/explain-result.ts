@@ -1,5 +1,5 @@
-// The engine's explanation of the rows' positions. Decoding needs the request, because the answer does not
-// repeat any of it.
+// Decodes the engine's explanation of why rows rank where they do. Needs the request, because the answer does
+// not repeat its sequence numbers, words and bonuses.
 import {
   PLACE_STARTS,
   PLACE_WHOLE,
@@ -12,7 +12,7 @@ import { ByteReader } from "../bytes.js";
 import { ascendingSeqs } from "./explain-program.js";
 import { orderedTermBonuses, type SearchProgram, type TermBonus } from "./search-program.js";
 
-/** An occurrence that contributed to an alternative's score. */
+/** A term's occurrences in one field, which contributed to an alternative's score. */
 export interface ExplainedPart {
   readonly slot: number;
   /** The dictionary term. A sequence's terms are separated by spaces. */
@@ -43,14 +43,15 @@ export interface ExplainedRow {
   readonly pinned: boolean;
   readonly textMatch: number;
   /**
-   * In the order of the program's words. The words have no effect on a row that comes first as a neighbour.
+   * In the order of the program's words. A row that comes first as a neighbour (Neighbours, "first") is
+   * ranked without them.
    */
   readonly words: readonly ExplainedWord[];
   /** Closeness before multiplication by the program's `proximityWeight`. */
   readonly closeness: number;
   /** The row's points as a neighbour; 0 if they do not count. */
   readonly points: number;
-  /** The terms that counted, at most one per group. */
+  /** The term bonuses that counted, at most one per group. */
   readonly termBonuses: readonly TermBonus[];
   /** "starts" if a field begins with the words, "whole" if it consists of them, null if neither. */
   readonly place: "starts" | "whole" | null;

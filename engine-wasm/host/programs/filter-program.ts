@@ -28,7 +28,7 @@ export type FilterOp =
       readonly lowExclusive: boolean;
       readonly highExclusive: boolean;
     }
-  /** The folded value is equal; in a string[], the folded value of any element. */
+  /** The field's folded value equals `folded`; in a string[], any element's folded value does. */
   | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
   /** All terms occur in this order in one element. Without terms, every document with a value passes. */
   | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }

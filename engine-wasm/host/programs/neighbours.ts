@@ -1,5 +1,6 @@
-// The part of a search program that lists neighbours: documents whose vectors are near the query's vector.
-// docs/FORMATS.md draws the bytes. Knows nothing about vectors or about the source of the points.
+// The list of neighbours in a search program: documents whose vectors are near the query's vector.
+// docs/FORMATS.md draws the bytes. This file handles only sequence numbers and points; it does not know how
+// they were computed.
 import { NEAR_ADDED, NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../../assembly/layout.js";
 import type { ByteWriter } from "../bytes.js";
 
@@ -10,7 +11,7 @@ export interface Neighbours {
    */
   readonly place: "added" | "first";
   /**
-   * Sorted by ascending sequence number, without duplicates. If the program has neither rows nor words, it
+   * Sorted by ascending sequence number, without duplicates. With an empty list, a program without words
    * finds only pinned documents.
    */
   readonly rows: readonly Neighbour[];
@@ -21,7 +22,8 @@ export interface Neighbour {
   /** From 0 to 1e30. One point counts as much as a score of 1. */
   readonly points: number;
   /**
-   * The row is found even if it lacks words. It must still pass the filter, phrases, exclusions and rules.
+   * True if the row is found even without any of the words. It must still pass the filter, phrases,
+   * exclusions and rules.
    */
   readonly matches: boolean;
 }

@@ -1,5 +1,5 @@
-// The request "match, filter, score, sort, count": plain objects in, program bytes out. docs/FORMATS.md draws
-// the bytes and has the scoring rule. Knows nothing about the source of the words and filters.
+// Encodes a search program, which matches, filters, scores, sorts and counts. docs/FORMATS.md draws the bytes
+// and states the scoring rule. Knows nothing about where the words and filters come from.
 import {
   type ALT_EXACT,
   type ALT_INFIX,
@@ -44,7 +44,9 @@ export const ALL_ROWS = 0xffffffff;
 export interface QueriedField {
   readonly slot: number;
   readonly weight: number;
-  /** Average number of tokens per document that has the field, across the whole index; 0 if unknown. */
+  /**
+   * Average number of tokens in the field, over all documents in the whole index that have it; 0 if unknown.
+   */
   readonly averageLength: number;
   /** True if words are also found inside longer words. */
   readonly infix?: boolean;
@@ -71,11 +73,11 @@ export interface SearchAlternative {
   /** ALT_*. For debugging only; has no effect on matching or ranking. */
   readonly kind: AlternativeKind;
   readonly typos: number;
-  /** True if a row that contains the alternative contains the word as written, provided that `typos` is 0. */
+  /** True if the alternative counts as the word as written. Ignored unless `typos` is 0. */
   readonly exact: boolean;
   /**
    * True if the terms must occur at consecutive positions in one slot; none of them may be a prefix. Each
-   * match is one occurrence.
+   * match counts as one occurrence.
    */
   readonly sequence: boolean;
   /** True if the alternative's positions count for closeness. Costly for a prefix with many terms. */
@@ -95,7 +97,7 @@ export interface SearchWord {
 
 /** `type` (TYPE_*) is not sent; the decoder needs it to read the values. */
 export type SortKey =
-  /** The final key: text match, bonus and boosts in one number. */
+  /** The ranking score: text match, bonus and boosts combined in one number. */
   | { readonly by: "relevance"; readonly descending: boolean }
   /** Pinned rows in pin order, then unpinned rows, then buried rows. */
   | { readonly by: "class"; readonly descending: boolean }
@@ -120,7 +122,10 @@ export interface FacetRequest {
 
 /** Bonuses are integers >= 0. A single row's total must stay below 2^53. */
 export interface SearchBonuses {
-  /** Bonus if a queried field consists of the words, each as written; 0 disables it. Replaces `starts`. */
+  /**
+   * Bonus if a queried field consists of exactly the query's words, each as written; 0 disables it. Replaces
+   * `starts`.
+   */
   readonly whole: number;
   /** Bonus if a queried field begins with the words; 0 disables it. */
   readonly starts: number;
@@ -140,7 +145,10 @@ export interface TermBonus {
 
 /** An effect that the index's owner has chosen for documents that pass a filter. */
 export interface SearchRule {
-  /** The first rule that hides, buries or keeps a row wins. "keep" leaves the row in place, pinned or not. */
+  /**
+   * The first "hide", "bury" or "keep" rule that applies to a row decides. "keep" leaves the row where it is,
+   * pinned or not.
+   */
   readonly effect: "hide" | "bury" | "boost" | "keep";
   /** Weight of a boost, at least 0. A weight of 10 doubles the relevance. */
   readonly weight: number;
@@ -187,7 +195,7 @@ export interface SearchProgram {
    * not match the words, but it must pass the filter and must not be hidden.
    */
   readonly pins: readonly bigint[];
-  /** Null means no neighbours, which is not the same as a list without rows. */
+  /** Null if the program has no neighbours at all. An empty list is different: see Neighbours.rows. */
   readonly neighbours: Neighbours | null;
 }
 

@@ -103,7 +103,7 @@ const FLAGS_AT = 16;
 const ROW_HEAD_BYTES = 17;
 /** Size of a value that is not a string. */
 const SORT_VALUE_BYTES = 8;
-/** Number of rows skipped per step. */
+/** Number of rows per step of decodingOfSearchResult. */
 const ROWS_A_STEP = 1_000;
 
 /** Decodes all rows. Throws a RangeError if the bytes are not an answer to `program`. */
@@ -116,7 +116,10 @@ export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): D
   return { ...result, rows };
 }
 
-/** Decodes in small steps, for deep pages with many rows. The bytes must not change. */
+/**
+ * Decodes in small steps, for deep pages with many rows. The bytes must not change afterwards, because the
+ * returned rows are decoded from them on demand.
+ */
 export function* decodingOfSearchResult(
   bytes: Uint8Array,
   program: SearchProgram,
@@ -192,8 +195,8 @@ class EncodedRows implements SearchRows {
 }
 
 /**
- * A row whose parts are decoded on demand, because a shard returns more rows than are shown, and rows from a
- * single shard are already sorted.
+ * A row whose values are decoded on demand. A shard returns more rows than are shown, and if there is only
+ * one shard, the sort keys are not needed at all, because its rows are already sorted.
  */
 class EncodedRow implements SearchRow {
   readonly #rows: EncodedRows;

@@ -1,5 +1,5 @@
 // Converts the results of the kernels split, splitLines and topLevel (layouts SPLIT_* and MEMBER_*) to plain
-// objects. The kernels decode ids and names into their input buffer, so they are read from there.
+// objects. The kernels decode ids and names inside their input buffer, so both are read from that buffer.
 import {
   DOC_OK,
   MEMBER_BYTES,
@@ -28,7 +28,7 @@ import {
 
 export type MemberKind = "null" | "boolean" | "number" | "string" | "array" | "object";
 
-/** JSON_* of assembly/json/json.ts, in order. */
+/** In the order of the JSON_* constants in assembly/json/json.ts. */
 const KINDS: readonly MemberKind[] = ["null", "boolean", "boolean", "number", "string", "array", "object"];
 
 /** A member of a JSON object: its decoded name and its byte ranges in the text. */

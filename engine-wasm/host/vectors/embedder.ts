@@ -1,6 +1,6 @@
-// Computes vectors of rows and queries with an embedded model. An embedder has its own instance, which
-// contains the model and, while a segment is being embedded, the needed parts of that segment. It works on
-// bytes and terms; the caller stores the vectors.
+// Computes vectors for rows and queries with an embedded model. An embedder has its own instance, which
+// contains the model and, while a segment is being embedded, the parts of that segment listed in
+// feature-parts.ts. It works on bytes and terms; the caller stores the vectors.
 import { SEG_HEADER_BYTES, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
@@ -123,7 +123,9 @@ export class Embedder {
     return this.#loans;
   }
 
-  /** Peak use of linear memory, which never shrinks, so a fresh embedder uses less after a large segment. */
+  /**
+   * Peak use of linear memory. It never shrinks, so after a large segment only a fresh embedder uses less.
+   */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }

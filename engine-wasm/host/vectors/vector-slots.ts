@@ -1,11 +1,11 @@
-// Caches recently compared vectors: maps documents to slots in a table. A query compares hundreds of vectors,
-// so they are not stored as objects. When the table is full, the oldest vector is evicted.
+// Caches recently compared vectors: maps documents to slots in a VectorTable. A query compares hundreds of
+// vectors, too many to keep each as an object. When the table is full, the oldest vector is evicted.
 import { VECTOR_BYTES } from "../../assembly/layout.js";
 import type { VectorTable } from "./vector-table.js";
 
 /** Memory per vector for its map entries, in addition to its record. */
 const ENTRY_BYTES = 100;
-/** Takes the place of a slot for a document without a vector. */
+/** Stored in place of a slot number for a document without a vector. */
 export const WITHOUT_VECTOR = -1;
 
 /**

@@ -11,15 +11,15 @@ import { stem } from "../stemmer.js";
 import { brokenAssertion } from "./assertion.js";
 import { type Kernels, kernelsOf } from "./kernels.js";
 
-const MEMORY_PAGES = 2; // asconfig.json: initialMemory
-const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
+const MEMORY_PAGES = 2; // as in asconfig.json (initialMemory)
+const MEMORY_PAGES_MAX = 65536; // as in asconfig.json (maximumMemory)
 const PAGE_BYTES = 65536;
 const LOWEST_STATUS = -256; // results from here to -1 are statuses; all others are addresses
 
 /** Kernels that run a program on a snapshot. */
 export type SnapshotQuestion = "expand" | "search" | "explain" | "company" | "nearest";
 
-/** Remaining work time, which running kernels use up. */
+/** Work time (ms) that is left for a caller's kernels. */
 export interface WorkLeft {
   leftMs: number;
 }
@@ -34,7 +34,7 @@ export class EngineInstance {
   readonly #meanwhile: () => void;
   /** Date.now() after which the running kernel must end. */
   #deadline = Number.POSITIVE_INFINITY;
-  /** Date.now() when the running kernel last paused; Infinity while no kernel checks the time. */
+  /** Date.now() at the running kernel's last time check; Infinity while no kernel's time is limited. */
   #lookMs = Number.POSITIVE_INFINITY;
   /** Remaining work time of the running kernel. */
   #work = UNLIMITED;
@@ -116,15 +116,16 @@ export class EngineInstance {
   }
 
   /**
-   * Allocates a region that lives until `release`, to be filled through the view. Ends all scratch. Returns
-   * its address.
+   * Allocates a region that lives until `release`, to be filled through the view. Invalidates all scratch.
+   * Returns its address.
    */
   reserve(bytes: number): number {
     return this.run((kernels) => kernels.reserve(bytes)) >>> 0;
   }
 
   /**
-   * Copies bytes into a region that lives until `release`. Ends all scratch. Returns the region's address.
+   * Copies bytes into a region that lives until `release`. Invalidates all scratch. Returns the region's
+   * address.
    */
   region(bytes: Uint8Array): number {
     const p = this.reserve(bytes.length);
