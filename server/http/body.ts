@@ -1,4 +1,4 @@
-// The body readers that a route can declare: content type, content encoding, JSON.
+// Body readers for route declarations. They check the content type and encoding, decompress, and parse JSON.
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
@@ -15,7 +15,7 @@ const CURL_MEDIA = "application/x-www-form-urlencoded";
 /** Maximum number of header characters quoted in an error message. */
 const SHOWN_MAX = 100;
 
-/** Reads a JSON value. Refusals have the error code `code`. */
+/** Reads a JSON value. If the body is not valid JSON, throws a SkeinError with the code `code`. */
 export function jsonValue(code: ErrorCode): BodyReader<unknown> {
   return async ({ request, services: { limits } }) =>
     parseJson(await readBytes(request, limits, JSON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
@@ -41,7 +41,9 @@ export function beaconValue(code: ErrorCode): BodyReader<unknown> {
 export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits } }) =>
   readBytes(request, limits, JSON_MEDIA);
 
-/** Like `jsonBytes`, but waits for one of the tenant's time slices if the body is large. */
+/**
+ * Like `jsonBytes`, but a large body also waits for one of the tenant's time slices before it is returned.
+ */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
   const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length);
@@ -49,7 +51,10 @@ export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   return bytes;
 };
 
-/** Reads and decompresses a documents route's JSON body without parsing or checking it. */
+/**
+ * Reads the JSON body of a document route and decompresses it if it is gzipped. Does not parse or check the
+ * JSON. `limit` applies before and after decompression.
+ */
 export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
   return async ({ request, services: { limits } }) => {
     const bytesMax = limits[limit];
@@ -63,7 +68,7 @@ export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): B
   };
 }
 
-/** Reads and decompresses an NDJSON body piece by piece, at the consumer's pace. */
+/** Reads an NDJSON body piece by piece, at the consumer's pace, and decompresses it if it is gzipped. */
 export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = ({ request }) => {
   checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
   return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
@@ -75,7 +80,10 @@ function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Prom
   return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
 }
 
-/** Refuses content types that `accepted` does not match. A missing Content-Type is accepted. */
+/**
+ * Throws SK-SYS-415 if `accepted` does not match the media type or if the charset is not UTF-8 or ASCII. A
+ * missing Content-Type is accepted.
+ */
 function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): void {
   if (request.header("content-type") === expected) return;
   const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");

@@ -15,13 +15,13 @@ const MARKED_INTEGER = /^\0int:(-?\d{16,19})$/;
 
 export interface JsonOptions {
   readonly depthMax: number;
-  /** Error code for every refusal. */
+  /** Error code of every SkeinError that parsing throws. */
   readonly code: ErrorCode;
   /** If true, integers beyond 2^53 become bigints instead of being rounded. */
   readonly exactIntegers?: boolean;
 }
 
-/** Parses the body. Throws a SkeinError if it is not valid JSON. */
+/** Parses the body as one JSON value. Throws a SkeinError if that is not possible. */
 export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
   const { depthMax, code, exactIntegers = false } = options;
   if (body.byteLength === 0) throw new SkeinError(code, "the body is empty; expected a JSON object");

@@ -1,4 +1,5 @@
-// Two of a request's phases: identifying the caller by its key or token, and limiting its rate.
+// Two of a request's phases: `key` identifies the caller by an API key or search token, and `rate` limits the
+// caller's rate.
 import { clientNetwork } from "../access/edge/client-address.js";
 import { planOfTenant } from "../access/tenants/plans.js";
 import type { Principal } from "../access/tenants/principal.js";
@@ -87,7 +88,7 @@ function take(
 }
 
 /**
- * A monotonic clock with the same time in every thread, unlike `performance.now()`, which starts at zero in
+ * A monotonic clock shared by all threads. `performance.now()` would not do, because it starts at zero in
  * each thread.
  */
 function sharedClockMs(): number {

@@ -8,7 +8,7 @@ import { type Router, UNMATCHED } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { Visit } from "./visit.js";
 
-/** The parts of the service used by the phases. */
+/** The state of HttpService that the phases read. */
 export interface Door<S extends SearchServices> {
   readonly router: Router<S>;
   readonly stage: "opening" | "serving" | "stopping";
@@ -17,14 +17,15 @@ export interface Door<S extends SearchServices> {
 type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promise<void> | undefined;
 
 /**
- * Every request passes through all phases in this order. A phase does nothing if the route does not need it.
+ * Every request passes through all phases in this order. A phase returns at once if the route does not need
+ * it.
  */
 const PHASES: readonly Phase[] = [load, route, stage, backlog, key, rate, scope, index, audit, open, body];
 
-/** The phases for each search in a multi-search. */
+/** The phases that each search in a multi-search passes through separately. */
 const INDEX_PHASES = [scope, index, open];
 
-/** Resolves when the route's handler may run. Throws SkeinError and ClientGone. */
+/** Runs all phases. Resolves when the route's handler may run. Throws SkeinError and ClientGone. */
 export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door<S>): Promise<void> {
   for (const phase of PHASES) {
     const waits = phase(visit, door);
@@ -33,8 +34,8 @@ export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door
 }
 
 /**
- * Runs part of a request on the named index, with the same checks as if the client had sent a separate
- * request to `target`.
+ * Runs `work` on the index called `name`, with the same checks as if the client had sent a separate request
+ * to the route `target`.
  */
 export async function onIndex<S extends SearchServices, T>(
   { services, request, id, principal }: TenantRequest<unknown, S>,
@@ -63,8 +64,8 @@ export async function onIndex<S extends SearchServices, T>(
 }
 
 /**
- * Returns the error to reply with. If the index was deleted while the request ran, returns the missing-index
- * error instead of a 503 or an unexpected error.
+ * Returns the error to reply with. If the index was deleted while the request ran, a 503 or an unexpected
+ * error is replaced by the route's missing-index error.
  */
 export function unlessDeleted<S extends SearchServices>(
   { route: target, record, services }: Visit<S>,
@@ -104,7 +105,7 @@ function scope<S extends SearchServices>({ route: target, principal, params }: V
     throw new SkeinError("SK-SYS-403", "only the bootstrap admin key may do this");
 }
 
-/** Finds the index. Another tenant's index counts as missing. */
+/** Finds the index named in the path. An index that belongs to another tenant counts as missing. */
 function index<S extends SearchServices>(visit: Visit<S>): undefined {
   const { route: target, services, principal } = visit;
   if (target.access !== "index") return;
@@ -114,7 +115,7 @@ function index<S extends SearchServices>(visit: Visit<S>): undefined {
     visit.record = record;
     return;
   }
-  // A damaged record's index name cannot be read, so the record may be the one for this index.
+  // A damaged record may be this index's record, but its name cannot be read.
   if (services.catalog.damage.indexes > 0) {
     throw new SkeinError(
       "SK-SE-503",

@@ -1,4 +1,4 @@
-// Builds replies: JSON in the {data} envelope, and error replies. Errors are converted to bytes only here.
+// Builds replies: JSON in the {data} envelope, and error replies. Only this file converts errors to bytes.
 
 import type { HeaderLines } from "../access/edge/headers.js";
 import { ERRORS, errorBody, SkeinError } from "../ground/errors.js";
@@ -18,12 +18,12 @@ export function dataReply(data: unknown, status = 200): HttpReply {
   return { ...jsonReply(status, { data }), data };
 }
 
-/** A reply whose body is complete JSON, sent unchanged. */
+/** A reply whose body is `json`, sent unchanged. */
 export function rawReply(json: Uint8Array): HttpReply {
   return { status: 200, headers: [JSON_TYPE], body: json };
 }
 
-/** A reply that wraps complete JSON in the envelope without parsing it. */
+/** A reply that puts `json` in the {data} envelope without parsing it. */
 export function rawDataReply(json: Uint8Array): HttpReply {
   return rawReply(Buffer.concat([DATA_START, json, DATA_END]));
 }
@@ -36,7 +36,7 @@ export function errorReply(error: SkeinError, headers: HeaderLines = []): TextRe
   return jsonReply(error.status, errorBody(error), [...headers, ...extra]);
 }
 
-/** The error shown to clients after an unexpected failure. */
+/** The error that clients see after an unexpected failure. The real error is only logged. */
 export function unexpected(): SkeinError {
   return new SkeinError(
     "SK-SYS-500",

@@ -9,7 +9,7 @@ import type { HttpReply, HttpRequest } from "./transport/port.js";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** The request that an open route's handler receives. */
+/** The request passed to the handler of a route that needs no key. */
 export interface RouteRequest<S extends SearchServices = Services> {
   readonly services: S;
   readonly request: HttpRequest;
@@ -18,8 +18,8 @@ export interface RouteRequest<S extends SearchServices = Services> {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /**
-   * Parses the URL's parameters on demand, because most routes have none. Throws SK-SYS-400 if a parameter is
-   * repeated.
+   * Parses the query string. Called only by routes that need it, because most have no parameters. Throws
+   * SK-SYS-400 if a parameter is repeated.
    */
   query(): URLSearchParams;
 }
@@ -27,7 +27,7 @@ export interface RouteRequest<S extends SearchServices = Services> {
 /** `B` is the type that the route's body reader returns. */
 export interface TenantRequest<B = undefined, S extends SearchServices = Services> extends RouteRequest<S> {
   readonly principal: Principal;
-  /** The catalog's state when the request arrived. */
+  /** The catalog's state when the key was checked. */
   readonly state: CatalogState;
   readonly body: B;
 }
@@ -37,7 +37,7 @@ export interface IndexRequest<B = undefined, S extends SearchServices = Services
   readonly record: IndexRecord;
 }
 
-/** Reads the body after the caller's rights have been checked. Throws SkeinError and ClientGone. */
+/** Reads the body, once the caller's rights have been checked. Throws SkeinError and ClientGone. */
 export type BodyReader<B> = (
   request: Pick<TenantRequest<unknown, SearchServices>, "request" | "services" | "principal">,
 ) => B | Promise<B>;
@@ -46,7 +46,7 @@ type Reply = HttpReply | Promise<HttpReply>;
 
 interface RouteBase {
   readonly method: Method;
-  /** The path with parameters in braces, exactly as in the OpenAPI document. */
+  /** Path with its parameters in braces, exactly as in the OpenAPI document. */
   readonly path: string;
   /** The operationId in the OpenAPI document. */
   readonly operation: string;
@@ -73,7 +73,10 @@ export type TenantRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<Uint8Array, TenantRequest<Uint8Array, S>>
   );
 
-/** A route that needs a key with the given scope. The key must also cover the index {name}. */
+/**
+ * A route that needs a key with the given scope, which must also cover the index named by the path parameter
+ * {name}.
+ */
 export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
   readonly access: "index";
   readonly scope: Scope;
@@ -84,7 +87,7 @@ export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
    * swap that drops the index waits until the reply has been sent.
    */
   readonly opens?: true;
-  /** True if the URL may contain the key, for requests in which a page cannot set headers. */
+  /** True if the URL may contain the key. Meant for requests where a web page cannot set headers. */
   readonly keyInUrl?: true;
 } & (
     | Handling<undefined, IndexRequest<undefined, S>>
@@ -93,7 +96,10 @@ export type IndexRoute<S extends SearchServices = Services> = RouteBase & {
     | Handling<AsyncIterable<Uint8Array>, IndexRequest<AsyncIterable<Uint8Array>, S>>
   );
 
-/** The handler of a route without a body reader receives no body. */
+/**
+ * Pairs a body reader with a handler for the type that it returns. Without a body reader, the handler gets no
+ * body.
+ */
 type Handling<B, Request> = (B extends undefined
   ? { readonly body?: undefined }
   : { readonly body: BodyReader<B> }) & { readonly handle: (request: Request) => Reply };

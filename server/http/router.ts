@@ -1,4 +1,4 @@
-// Finds a request's route in the table. Independent of particular routes, apart from the placeholder for a
+// Finds the route for a request in the table. Does not know any particular route except the placeholder for a
 // missing route.
 import { SkeinError } from "../ground/errors.js";
 import { errorReply } from "./respond.js";
@@ -10,13 +10,13 @@ export interface Match<S extends SearchServices> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The result for a request that matches no route; it is answered with 404. */
+/** The match for a request to an unknown path. Its route replies with 404. */
 export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
 interface Entry<S extends SearchServices> {
   readonly route: Route<S>;
   readonly segments: readonly string[];
-  /** For each path segment, its parameter's name, or null if the segment is fixed. */
+  /** One entry per path segment: the parameter's name, or null if the segment is fixed. */
   readonly parameters: readonly (string | null)[];
 }
 
@@ -47,7 +47,7 @@ export class Router<S extends SearchServices> {
 
   /**
    * Finds the route; a HEAD request gets the GET route. If the path supports only other methods, returns a
-   * route whose reply lists those methods. Throws SK-SYS-400 if the percent-encoding is invalid.
+   * placeholder route whose reply lists those methods. Throws SK-SYS-400 if the percent-encoding is invalid.
    */
   match(method: string, path: string): Match<S> {
     const segments = path.split("/");
@@ -66,8 +66,8 @@ export class Router<S extends SearchServices> {
 }
 
 /**
- * Placeholder for a missing route. `allow` lists the methods that the path supports. The placeholder's own
- * path serves as a metrics label.
+ * Placeholder for a missing route. `allow` lists the methods that the path supports; if it is empty, the
+ * reply is a 404. Metrics count such requests under the placeholder's path, "unmatched".
  */
 function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
   return {

@@ -1,5 +1,4 @@
-// The parts that each search-answering thread creates for itself. These threads are the main thread and the
-// front-ends.
+// The objects that each search-answering thread (the main thread and every front-end) creates for itself.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";
@@ -18,7 +17,7 @@ import { GivenVectors } from "../search/semantic/given-vectors.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { QueryUnderstanding } from "../search/understanding/understanding.js";
 
-/** One thread's analyser and answer cache. */
+/** Creates one thread's analyser and answer cache. */
 export function engineParts(engine: EngineModule, limits: Limits, recorder: Recorder) {
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();

@@ -1,5 +1,5 @@
-// Turns a request into a reply: the phases, the route's handler, the audit log. All failures are handled in
-// one place. Independent of the HTTP library and of particular routes.
+// Turns a request into a reply: runs the phases and the route's handler, writes the audit log, and handles
+// every failure in one place. Independent of the HTTP library and of particular routes.
 import { randomBytes } from "node:crypto";
 import { type AskedOperation, entryOf } from "../access/audit/operations.js";
 import { corsHeaders } from "../access/edge/cors.js";
@@ -32,7 +32,7 @@ export class HttpService<S extends SearchServices> {
   #requests = 0;
   #idle: (() => void) | null = null;
 
-  /** `elsewhere` answers requests that match no route here. If it is null, such requests get 404. */
+  /** `elsewhere` answers requests that match none of `routes`. If it is null, they get 404. */
   constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
     this.#services = services;
     this.#elsewhere = elsewhere;
@@ -40,12 +40,16 @@ export class HttpService<S extends SearchServices> {
     this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
   }
 
-  /** Starts answering requests. Before this call, only the health routes respond. */
+  /**
+   * Starts serving. Before this call, only routes that need no key respond, and /health/ready answers 503.
+   */
   serve(): void {
     this.#door.stage = "serving";
   }
 
-  /** Refuses new requests. Resolves when the running ones have been answered, or after `ms` milliseconds. */
+  /**
+   * Refuses new requests. Resolves when the running requests have been answered, or after `ms` milliseconds.
+   */
   async drain(ms: number): Promise<void> {
     this.#door.stage = "stopping";
     if (this.#services.requests.own === 0) return;
@@ -94,7 +98,7 @@ export class HttpService<S extends SearchServices> {
     };
   }
 
-  /** Returns the reply to input that is not an HTTP request. */
+  /** Builds the reply to input that is not an HTTP request. */
   readonly malformed = (why: SkeinError): TextReply => {
     const id = this.#newId();
     this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
@@ -106,13 +110,13 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      return await handle(visit); // the handler's body type is the one returned by the route's reader
+      return await handle(visit); // each route pairs its handler with a body reader of the same type
     } catch (error) {
       throw unlessDeleted(visit, error);
     }
   }
 
-  /** Writes a change to the audit log before it is acknowledged. */
+  /** Appends an operation to the audit log, and resolves once it is written. The reply is sent after that. */
   async #audit(
     asked: AskedOperation,
     { id: requestId, address }: Visit<S>,
@@ -165,14 +169,17 @@ export class HttpService<S extends SearchServices> {
   }
 }
 
-/** What to log about a refusal: the error with its stack if it has a cause, otherwise only its message. */
+/**
+ * Returns the properties with which a refusal is logged: the error with its stack if it has a cause,
+ * otherwise only its message.
+ */
 function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
   return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
 /**
- * A HEAD request gets the reply to GET with the body's length but without the body. A stream is closed before
- * any of it is sent.
+ * Prepares the reply to a HEAD request: the headers of the GET reply, including the body's length, without a
+ * body. A streamed body is closed unread.
  */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;

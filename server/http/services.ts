@@ -1,7 +1,7 @@
-// Everything that one HTTP thread's listener and routes use: parts of the server, and the thread's own state
-// and counters (limits, throttle, usage, quotas, prepared forms of indexes, metrics, running requests). Each
-// HTTP thread creates one such object and passes it down; modules keep no state. Two parts are reached
-// through `reads`: the answer cache and each shard's quarantine.
+// The services and state that the listener and routes of one HTTP thread use: limits, throttle, usage,
+// quotas, prepared forms of indexes, metrics, running requests. Each HTTP thread creates one such object and
+// passes it down; modules keep no state. The answer cache and the shards' quarantines are reached through
+// `reads`.
 import type { AuditLog } from "../access/audit/audit-log.js";
 import type { AtOnce } from "../access/tenants/at-once.js";
 import type { DocumentQuotas } from "../access/tenants/document-quota.js";
@@ -55,7 +55,7 @@ export interface SearchServices {
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
   readonly audit: Pick<AuditLog, "append">;
-  /** Number of requests, in all threads, whose reply has not been handed over yet. */
+  /** Number of requests, in all threads, that have not been completely answered yet. */
   readonly requests: SharedAmount;
   readonly bodies: BodyMemory;
   readonly unsent: UnsentBytes;
@@ -65,7 +65,10 @@ export interface SearchServices {
 
 /** Finds a request's index. */
 export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
-  /** The requests' uses of indexes. An index is identified by the uid that it had when the request began. */
+  /**
+   * Begins a request's use of an index. Takes the uid found when the request began, because a swap may give
+   * the index's name to another index.
+   */
   readonly uses: { begin(uid: number): EndUse | Promise<EndUse> };
 }
 
@@ -89,7 +92,7 @@ export interface Services
   readonly backups: Backups;
   readonly audit: AuditLog;
   readonly documentQuotas: DocumentQuotas;
-  /** Number of running imports per tenant. */
+  /** Limits the number of imports that each tenant may run at the same time. */
   readonly imports: AtOnce;
   readonly embedders: Embedders;
   readonly scrape: Scrape;

@@ -1,8 +1,8 @@
-// An amount that is the sum of several threads' shares, such as the bytes they hold. Each thread writes its
-// own slot and readers add up the slots, so clearing a dead thread's slot removes its share
-// (docs/FORMATS.md).
+// A total to which several threads contribute, such as the bytes of all request bodies in memory. Each thread
+// writes its share to its own slot and readers add up the slots, so clearing a dead thread's slot removes its
+// share (docs/FORMATS.md).
 
-/** Each slot has its own cache line, because threads constantly write to their slots. */
+/** Each slot has its own cache line, because every thread writes to its slot all the time. */
 const SLOT_WORDS = 16;
 
 export class SharedAmount {
@@ -16,9 +16,9 @@ export class SharedAmount {
   }
 
   /**
-   * `thread` is this thread's number, unique among the running threads. `unit` is the unit in which slots
-   * count, the same in all threads. Other threads' shares are rounded up to whole units. A share may have up
-   * to 2^31 units.
+   * `thread` is this thread's number, unique among the running threads. Slots count in multiples of `unit`,
+   * which must be the same in all threads; a share may have up to 2^31 units. `total` rounds the other
+   * threads' shares up to whole units.
    */
   constructor(memory: SharedArrayBuffer, thread: number, unit = 1) {
     this.#slots = new Int32Array(memory);
@@ -31,7 +31,7 @@ export class SharedAmount {
     return this.#own;
   }
 
-  /** The sum of all threads' shares. */
+  /** Sum of all threads' shares. */
   get total(): number {
     let others = 0;
     for (let slot = 0; slot < this.#slots.length; slot += SLOT_WORDS)

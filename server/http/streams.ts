@@ -1,4 +1,5 @@
-// Streamed replies whose status must be known before the first byte. Independent of their content.
+// Streamed replies whose status depends on whether producing them fails at once. Independent of their
+// content.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";
@@ -8,8 +9,8 @@ type Header = readonly [name: string, value: string];
 type Pieces = AsyncGenerator<Uint8Array>;
 
 /**
- * Waits for the first piece, so that a refusal can still be sent with its own status. A later error cuts the
- * connection.
+ * Waits for the first piece before starting the reply, so that an error up to then still gets its own status.
+ * A later error cuts the connection.
  */
 export async function startedReply(pieces: Pieces, type: Header): Promise<HttpReply> {
   const first = await pieces.next();
@@ -19,7 +20,7 @@ export async function startedReply(pieces: Pieces, type: Header): Promise<HttpRe
 
 /**
  * Holds the reply back until it is complete or exceeds `heldBytesMax`, because many clients read nothing
- * until they have sent everything. If an error occurs after the reply has begun, it is sent as the last line.
+ * until they have sent everything. An error that occurs after that is sent as the reply's last line.
  */
 export async function heldReply(
   pieces: Pieces,
@@ -48,7 +49,10 @@ class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #rest: Pieces;
   readonly #lastWords: ((error: unknown) => Uint8Array) | null;
 
-  /** `lastWords` turns an error into a last piece. If it is null, the error is thrown. */
+  /**
+   * If `rest` throws, the error is yielded as a last piece made by `lastWords`, or rethrown if `lastWords` is
+   * null.
+   */
   constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
     this.#held = held;
     this.#rest = rest;

@@ -1,6 +1,6 @@
-// The counters and limits shared by all threads that handle requests: the shared memory, which the owner
-// allocates and passes to threads in their workerData, and the objects through which each thread uses it.
-// Every running thread has a unique number; numbers start at 0.
+// The counters and rate limits shared by all threads that handle requests. `SharedCounts` is their shared
+// memory, which the owner allocates and passes to other threads as workerData; `ThreadCounts` contains the
+// objects through which a thread uses it. Every running thread has a unique number, starting at 0.
 import { MonthCounts, type MonthTables } from "../access/tenants/month-counts.js";
 import { Throttle } from "../access/tenants/throttle.js";
 import { QueryLoad } from "../fleet/threads/query-load.js";
@@ -10,7 +10,7 @@ import { SharedAmount } from "./shared-amount.js";
 import { BodyMemory } from "./transport/body-memory.js";
 import { UnsentBytes } from "./transport/unsent.js";
 
-/** Maximum number of keys and addresses whose rates are tracked at the same time. */
+/** Maximum number of keys, tokens and addresses whose rates are tracked at the same time. */
 const THROTTLE_BUCKETS = 100_000;
 
 /** Bytes are counted in KiB, because a byte count may need more than 31 bits. */
@@ -28,7 +28,7 @@ export interface SharedCounts {
 export interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
   readonly usage: MonthCounts;
   readonly queries: QueryLoad;
-  /** Releases everything that belonged to an ended thread. Its number must not be reused before this call. */
+  /** Removes everything that an ended thread contributed. Its number must not be reused before this call. */
   forget(thread: number): void;
 }
 

@@ -1,4 +1,4 @@
-// One request on its way through the phases, with everything that the phases have found out about it.
+// A request on its way through the phases, together with what the phases have found out about it.
 import type { AskedOperation } from "../access/audit/operations.js";
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -11,8 +11,8 @@ import type { SearchServices } from "./services.js";
 import type { HttpRequest } from "./transport/port.js";
 
 /**
- * Each handler receives this object as the request type declared by its route. A member with `!` is set by
- * the phase of the same name.
+ * Passed to every handler, as the request type that the handler's route declares. The members with `!` are
+ * set by the phases and must not be read before that.
  */
 export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   route: Route<S> = UNMATCHED.route;
@@ -21,9 +21,12 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   state!: CatalogState;
   record!: IndexRecord;
   body!: never;
-  /** Ends the use of the index. Null if the index is not in use. */
+  /** Ends this request's use of the index. Null if the request does not use an index. */
   end: (() => void) | null = null;
-  /** The audited operation requested, if any, once the key has been found to permit it. */
+  /**
+   * The audited operation that the client requested. Null if the route is not audited or the key's rights
+   * have not been checked yet.
+   */
   asked: AskedOperation | null = null;
   /** The client's address in canonical form; "" before it is looked up. */
   address = "";
@@ -35,8 +38,8 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   ) {}
 
   /**
-   * Looks up the address while the client is still connected: the client may have disconnected by the time
-   * the address is logged.
+   * Looks up the client's address now, because it is no longer available once the client has disconnected,
+   * and it may be logged after that.
    */
   lookUpAddress(): string {
     const { services, request } = this;

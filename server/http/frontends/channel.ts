@@ -1,18 +1,20 @@
-// A channel between the owner and a front-end. It carries calls, which get a reply, and notices, which do
-// not. Messages arrive in the order in which they were sent.
+// A channel between the owner and a front-end. It carries calls (`ask`), which get a reply, and notices
+// (`tell`), which do not. Messages arrive in the order in which they were sent.
 import type { MessagePort, TransferListItem } from "node:worker_threads";
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 
-/** The functions offered at one end, by name. Each takes one argument that can be posted. */
+/**
+ * The functions that one end offers to the other, by name. Each takes one argument, which must be postable.
+ */
 export type Calls = Record<string, (argument: never) => unknown>;
 type Argument<T extends Calls, K extends keyof T> = Parameters<T[K]>[0];
 type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
 
-/** An error as it is posted to another thread. */
+/** An error in the form in which it is posted to another thread. */
 export interface CarriedError {
   readonly message: string;
   readonly stack: string | undefined;
-  /** Set for a SkeinError. */
+  /** Error code if the error is a SkeinError; undefined for other errors. */
   readonly code: ErrorCode | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfter: number | undefined;
@@ -37,7 +39,8 @@ export class ThreadChannel<Theirs extends Calls> {
   #closed: Error | null = null;
 
   /**
-   * `mine` contains the functions that the other end may call. Functions called by a notice must not throw.
+   * `mine` contains the functions that the other end may call. A function called by `tell` must not throw,
+   * because nobody would catch the error.
    */
   constructor(port: MessagePort, mine: Calls) {
     this.#port = port;
@@ -45,7 +48,10 @@ export class ThreadChannel<Theirs extends Calls> {
     port.on("message", (message: Message) => this.#receive(message));
   }
 
-  /** Calls a function at the other end. Rejects if the function fails or the channel is closed. */
+  /**
+   * Calls a function at the other end and resolves with its result. Rejects if the function fails or the
+   * channel is closed.
+   */
   ask<K extends keyof Theirs & string>(
     name: K,
     argument: Argument<Theirs, K>,
@@ -117,7 +123,10 @@ export function carried(error: unknown): CarriedError {
 
 const NO_SKEIN_ERROR = { code: undefined, details: undefined, retryAfter: undefined };
 
-/** Recreates the other thread's error, with its stack. */
+/**
+ * Recreates an error from another thread. Only a plain Error keeps the other thread's stack; a SkeinError
+ * gets its code, details and retry time.
+ */
 export function errorOf({ message, stack, code, details, retryAfter }: CarriedError): Error {
   if (code === undefined) return Object.assign(new Error(message), { stack });
   return new SkeinError(code, message, {

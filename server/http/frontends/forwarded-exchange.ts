@@ -1,5 +1,5 @@
-// The owner's side of a request that arrived at a front-end: a third kind of exchange, next to those of the
-// two HTTP libraries.
+// The owner's side of a request that arrived at a front-end: an exchange whose body and reply travel as
+// messages instead of through a socket. The other two kinds of exchange belong to the HTTP libraries.
 
 import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
 import { BodyQueue, declaredLength } from "../transport/body-queue.js";
@@ -30,7 +30,10 @@ export class ForwardedExchange extends Exchange {
   readonly #frontEnd: ThreadChannel<FrontEndCalls>;
   readonly #stallMsMax: number;
   protected readonly queue: BodyQueue;
-  /** Bytes received while the queue was paused, acknowledged when it resumes. */
+  /**
+   * Body bytes received while the queue was paused. They are acknowledged when it resumes, so that the
+   * front-end sends no more in the meantime.
+   */
   #heldBack = 0;
   #isPaused = false;
   #unsentBytes = 0;
@@ -66,7 +69,10 @@ export class ForwardedExchange extends Exchange {
     return this.#headers[HEADER_PLACES.get(name)!] ?? "";
   }
 
-  /** `onEnd` is called when the request is over. */
+  /**
+   * Runs the handler and sends its reply. Calls `onEnd` once the reply has been sent or the client has
+   * disconnected.
+   */
   run(handler: HttpHandler, onEnd: () => void): void {
     void handler(this).then(async (reply) => {
       const failure = await this.#send(reply).catch((error: unknown) => error);

@@ -2,7 +2,10 @@
 // not report a conflict.
 import { type AddressInfo, createServer } from "node:net";
 
-/** Resolves with the port, which the system chooses if `port` is 0. Rejects if the address cannot be used. */
+/**
+ * Resolves with `port`, or with a free port chosen by the system if `port` is 0. Rejects if the address
+ * cannot be used.
+ */
 export function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,4 +1,5 @@
-// One life of a front-end's thread: a single run from start to exit, with the requests it has forwarded.
+// One life of a front-end: a single run of its thread, from start to exit, with the requests forwarded during
+// that run.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ExchangeContext, HttpHandler } from "../transport/port.js";
@@ -6,7 +7,10 @@ import { ThreadChannel } from "./channel.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
 
-/** The owner's functions that are the same for every front-end. The rest differ from life to life. */
+/**
+ * Handlers for calls from a front-end that do not depend on the run of its thread. FrontEndLife adds the
+ * others, which handle forwarded requests and the start of listening.
+ */
 export type OwnerAnswers = Omit<
   OwnerCalls,
   "listening" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
@@ -82,8 +86,8 @@ export class FrontEndLife {
   }
 
   /**
-   * Ends the thread unconditionally. If the thread does not exit on its own, uWebSockets.js takes the process
-   * down with it.
+   * Ends the thread even if it is stuck. Last resort, because uWebSockets.js takes the whole process down if
+   * the thread still has open sockets.
    */
   async terminate(): Promise<void> {
     await this.#worker.terminate();

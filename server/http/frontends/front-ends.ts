@@ -1,6 +1,6 @@
 // The owner's view of the front-ends, the threads that share one address and answer searches. Starts and
-// watches them, informs them of changes, and answers the requests that they forward. A hanging or failed
-// front-end is replaced; the rest continue.
+// watches them, informs them of changes, and answers the requests that they forward. If a front-end hangs or
+// fails, it is replaced while the others continue.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
@@ -21,29 +21,32 @@ import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
-/** Maximum time (ms) for an interrupted thread to exit. */
+/** Time (ms) within which an interrupted thread must exit. After that, it is terminated. */
 const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
 
 /** Options for starting the front-ends. */
 export interface FrontEndsOptions {
   readonly count: number;
-  /** Returns the current start data for the front-end at this place. */
+  /** Returns the current start data for the front-end in slot `place`. */
   readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
-  /** The configuration, whose port has been checked to be free. */
+  /** Current configuration. Its port must have been checked to be free. */
   readonly config: Config;
   readonly certificate: CertificatePair | null;
   readonly answersOf: (place: number) => OwnerAnswers;
   readonly connect: (shard: number) => ConnectedShard | null;
   readonly shards: number;
-  /** Releases everything in shared memory that belonged to the ended thread at this place. */
+  /** Releases everything in shared memory that belonged to the ended thread in slot `place`. */
   readonly clear: (place: number) => void;
   readonly pulse: Pulse;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
 }
 
-/** Start data for the next front-end. Changes while the server runs. */
+/**
+ * The options with which the next front-end will be started. The configuration and the certificate change
+ * while the server runs.
+ */
 type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
 
 interface Place {
@@ -58,7 +61,10 @@ export class FrontEnds implements ShardFollowers {
   readonly #limits: Pick<Limits, "shardHangMsMax">;
   readonly #log: Logger;
   readonly #places: Place[] = [];
-  /** Data numbers of indexes whose reads have made a front-end hang. */
+  /**
+   * Data numbers (see placement.ts) of indexes whose reads have made a front-end hang in the last SUSPECT_MS
+   * milliseconds.
+   */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
   #serves = false;
@@ -95,12 +101,12 @@ export class FrontEnds implements ShardFollowers {
     for (const { life } of this.#places) life.channel.tell("serve", null);
   }
 
-  /** Resolves when every front-end has applied the change. */
+  /** Resolves when every front-end has applied `command` to its catalog. */
   async changed(command: Command): Promise<void> {
     await this.#askAll((life) => life.channel.ask("changed", command));
   }
 
-  /** Resolves when all front-ends use this configuration's live settings. */
+  /** Applies the configuration's live settings. Resolves when all front-ends use them. */
   async settings(config: Config): Promise<void> {
     for (const { now } of this.#places) now.config = { ...config, port: now.config.port };
     await this.#askAll((life) => life.channel.ask("settings", postedConfig(config)));
@@ -117,8 +123,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Returns the counts of all front-ends, including ended ones. Uses the last known counts of a front-end
-   * that does not answer within `msMax` milliseconds.
+   * Returns the metric values of all front-ends, including ended ones. If a front-end does not answer within
+   * `msMax` milliseconds, uses the last values that it reported.
    */
   async counted(msMax: number): Promise<readonly RecorderValues[]> {
     const asked = this.#places.map(async ({ number, life }) => {
@@ -129,7 +135,10 @@ export class FrontEnds implements ShardFollowers {
     return this.#told.all();
   }
 
-  /** Resolves when the query log rows written so far by front-ends are durable or refused by the disk. */
+  /**
+   * Resolves when all query log rows that front-ends have written so far are on disk or have been refused by
+   * it.
+   */
   async flushLogs(): Promise<void> {
     await this.#askAll((life) => life.channel.ask("flushLog", null));
   }
@@ -161,7 +170,10 @@ export class FrontEnds implements ShardFollowers {
     await Promise.all(this.#places.map(({ life }) => this.#end(life)));
   }
 
-  /** Skips a front-end that ends before it answers. */
+  /**
+   * Asks all front-ends and resolves when they have answered. Does not wait for a front-end that ends before
+   * it answers.
+   */
   async #askAll(ask: (life: FrontEndLife) => Promise<unknown>): Promise<void> {
     await Promise.all(
       this.#places.map(({ life }) =>
@@ -204,7 +216,10 @@ export class FrontEnds implements ShardFollowers {
     });
   }
 
-  /** Sends a new front-end the state that is not in its start data. */
+  /**
+   * Sends a new front-end what its start data does not contain: the channels to the shards and, once the
+   * server has started, permission to serve.
+   */
   #greet(place: Place): void {
     for (let shard = 0; shard < place.now.shards; shard++) this.#connect(place, shard);
     if (this.#serves) place.life.channel.tell("serve", null);
@@ -212,7 +227,7 @@ export class FrontEnds implements ShardFollowers {
 
   #connect({ life, now }: Place, shard: number): void {
     const connected = now.connect(shard);
-    if (connected === null) return; // `began` will be called later
+    if (connected === null) return; // the shard is down; `began` connects it once it is back
     const { reads, memories } = connected.ports;
     life.channel.tell("shardBegan", { shard, ...connected }, [reads, memories]);
   }
@@ -231,13 +246,13 @@ export class FrontEnds implements ShardFollowers {
     place.life = this.#begin(place.number, place.now, () => void this.#replace(place));
     place.watchdog.begin();
     this.#greet(place);
-    await place.life.listening.catch(() => undefined); // a front-end that fails to start is replaced again
+    await place.life.listening.catch(() => undefined); // if it cannot start, its `onEnd` replaces it again
     if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
   }
 
   /**
-   * Leaves the index that the front-end was reading to the shards, because they can find the query that
-   * caused the hang.
+   * Ends a hanging front-end's thread. If it was reading an index, that index is read only by shards for a
+   * while, because the shards can identify the query that caused the hang.
    */
   async #endHanging({ number, now, life }: Place): Promise<void> {
     const [limits, log] = [this.#limits, this.#log];

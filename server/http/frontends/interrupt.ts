@@ -9,7 +9,9 @@ import { Session } from "node:inspector";
  */
 const titleOf = (threadId: number): RegExp => new RegExp(`^\\[worker ${threadId}\\]`);
 
-/** Resolves when the interruption has been sent. Rejects if the thread does not exist. */
+/**
+ * Resolves once the thread has answered the interruption or has ended. Rejects if the thread does not exist.
+ */
 export async function interrupt(threadId: number): Promise<void> {
   const session = new Session();
   session.connect();

@@ -1,5 +1,5 @@
-// Messages between the owner and a front-end. All are plain objects that can be posted. A search needs very
-// few of them.
+// Messages between the owner and a front-end. All are plain objects that can be posted. Most searches need
+// none of them.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
@@ -15,7 +15,7 @@ import type { SharedCounts } from "../thread-counts.js";
 import type { HttpTransport } from "../transport/listen.js";
 import type { CarriedError } from "./channel.js";
 
-/** A configuration without the parts that only the owner uses. Some of these parts cannot be posted. */
+/** A configuration without the values that only the owner uses, some of which cannot be posted. */
 export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
   readonly trustProxy: ProxySetting;
   readonly ai: Omit<Config["ai"], "coach">;
@@ -30,11 +30,11 @@ export interface SharedMemories {
   readonly pulse: SharedArrayBuffer;
 }
 
-/** The data that a front-end starts with. */
+/** A front-end's `workerData`: everything that its thread needs to start. */
 export interface FrontEndData {
   /** The front-end's end of its channel to the owner. */
   readonly owner: MessagePort;
-  /** This front-end's number among the threads that read indexes. See IndexStanding. */
+  /** This front-end's slot among the threads that read indexes; see IndexStanding. */
   readonly place: number;
   /** Number of threads that read indexes. */
   readonly places: number;
@@ -46,11 +46,11 @@ export interface FrontEndData {
   readonly catalog: { readonly state: CatalogState; readonly damagedIndexes: number };
   readonly certificate: CertificatePair | null;
   readonly shared: SharedMemories;
-  /** Data numbers of indexes that must not be read locally. See FrontEndCalls.leaveToShards. */
+  /** Data numbers of indexes that front-ends must not read locally; see FrontEndCalls.leaveToShards. */
   readonly leftToShards: readonly number[];
 }
 
-/** The head of a request forwarded to the owner. */
+/** Method, URL, address and headers of a request that is forwarded to the owner. */
 export interface ForwardedHead {
   readonly id: number;
   readonly method: string;
@@ -63,14 +63,14 @@ export interface ForwardedHead {
 
 /** Calls answered by the owner. */
 export type OwnerCalls = {
-  /** Reports that the front-end is listening. */
+  /** Reports that the front-end is listening on `port`. */
   listening(port: number): void;
   /**
-   * Returns an index's standing and begins one use on behalf of the front-end, which must end that use.
-   * Throws SkeinError.
+   * Returns the shared memory with an index's standing (IndexStanding). Also begins one use of the index on
+   * behalf of the front-end, which must end that use. Throws SkeinError.
    */
   attach(uid: number): SharedArrayBuffer;
-  /** Resolves when the index is open. */
+  /** Opens the index if it is not open yet. Resolves when it is open. */
   open(uid: number): Promise<void>;
   /** Sends a read to a shard whose gate is closed, and returns the shard's reply. */
   read(asked: {
@@ -79,36 +79,45 @@ export type OwnerCalls = {
     readonly request: Uint8Array;
     readonly subject: string;
   }): Promise<Uint8Array>;
-  /** Reports a read that was running on this front-end when a thread or an engine ended. */
+  /**
+   * Reports a read that was running on this front-end when the shard's thread or engine ended, so that the
+   * read becomes a suspect.
+   */
   blame(read: {
     readonly shard: number;
     readonly subject: string;
     readonly life: number | null;
     readonly error: CarriedError;
   }): void;
-  /** Reports damage in an index. */
+  /** Reports damaged data that the front-end found in an index. */
   damaged(found: {
     readonly shard: number;
     readonly code: string;
     readonly message: string;
     readonly uid: number;
   }): void;
-  /** Appends rows to the query log. Resolves with false if the disk refused them. */
+  /**
+   * Appends `chunk`, which contains encoded rows, to the query log. Resolves with false if the disk refused
+   * it.
+   */
   append(chunk: Uint8Array): Promise<boolean>;
   /**
-   * Returns an index's popular queries and documents, or null if the index is gone or the front-end's copy is
-   * current.
+   * Returns an index's popular queries and documents. Returns null if the index is gone, or if `known` is
+   * true and the front-end's copy is current.
    */
   popular(asked: { readonly uid: number; readonly known: boolean }): Popular | null;
   keyUsed(use: { readonly keyId: number; readonly nowMs: number }): void;
   audit(entry: NewEntry): Promise<void>;
-  /** Starts a request. The body's pieces follow, then the end of the body or the error that cut it off. */
+  /**
+   * Starts a forwarded request. `body` messages follow with its body, then `bodyEnded`, with an error if the
+   * body was cut off.
+   */
   request(head: ForwardedHead): void;
   body(piece: { readonly id: number; readonly bytes: Uint8Array }): void;
   bodyEnded(end: { readonly id: number; readonly error: CarriedError | null }): void;
   /** Reports that the client has disconnected or that the rest of the reply is not needed. */
   aborted(id: number): void;
-  /** Acknowledges bytes of a streamed reply, so that the owner may send more. */
+  /** Acknowledges that the client has received bytes of a streamed reply, so that the owner may send more. */
   taken(part: { readonly id: number; readonly bytes: number }): void;
 };
 
@@ -116,7 +125,7 @@ export type OwnerCalls = {
 export type FrontEndCalls = {
   /** Starts answering requests. */
   serve(_: null): void;
-  /** Applies a change to the front-end's catalog. Resolves once it is applied. */
+  /** Applies a catalog change to the front-end's copy of the catalog. Resolves once it is applied. */
   changed(command: Command): void;
   /** Applies new settings. Resolves once they are in effect. */
   settings(config: PostedConfig): void;
@@ -124,16 +133,16 @@ export type FrontEndCalls = {
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;
   /**
    * Reports that a shard's thread has ended. Resolves when this front-end no longer reads the thread's memory
-   * and has reported all running reads to the owner.
+   * and has reported all reads that were running there to the owner.
    */
   shardEnded(shard: number): Promise<void>;
-  /** Returns the current counts. */
+  /** Returns the front-end's current metric values. */
   counted(_: null): RecorderValues;
-  /** Resolves when all query log rows so far have been sent to the owner. */
+  /** Resolves when all query log rows written so far have been sent to the owner. */
   flushLog(_: null): Promise<void>;
   /**
-   * Reports that a read of the index has made a front-end hang. For `ms` milliseconds, no front-end reads the
-   * index locally.
+   * Reports that a read of the index with the data number `data` has made a front-end hang. For `ms`
+   * milliseconds, this front-end does not read that index locally.
    */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
   stopAccepting(_: null): void;
@@ -141,7 +150,9 @@ export type FrontEndCalls = {
   drain(ms: number): Promise<void>;
   /** Closes all connections and ends the thread. */
   close(_: null): void;
-  /** Acknowledges bytes of a request body, so that the front-end may send more. */
+  /**
+   * Acknowledges that the owner has consumed bytes of a request body, so that the front-end may send more.
+   */
   bodyTaken(part: { readonly id: number; readonly bytes: number }): void;
   /** Replies to a request. If `body` is null, the body follows in pieces. */
   reply(reply: {

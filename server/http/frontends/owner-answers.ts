@@ -1,4 +1,5 @@
-// The owner's functions that front-ends call. Each delegates to a part of the owner.
+// The owner's handlers for calls from front-ends, except those about forwarded requests. Each handler passes
+// the call on to the service concerned.
 import { ShardError, shardErrorCode } from "../../../shards/protocol/errors.js";
 import type { AuditLog } from "../../access/audit/audit-log.js";
 import type { KeyUse } from "../../access/tenants/key-use.js";
@@ -27,10 +28,10 @@ export interface OwnerParts {
   readonly audit: Pick<AuditLog, "append">;
 }
 
-/** Returns the functions for the front-end at this place. */
+/** Returns the handlers for calls that the front-end in slot `place` sends to the owner. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
   const { catalog, indexes, reads, access, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
-  /** The last value sent to this front-end, by uid. */
+  /** What this front-end's copies of popular queries and documents contain, by index uid. */
   const told = new Map<number, Popular>();
   return {
     attach(uid) {
@@ -42,7 +43,7 @@ export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
     },
     async open(uid) {
       const { end } = await indexes.use(uid);
-      end(); // the front-end has already recorded its own use
+      end(); // not needed: the front-end has already begun its own use
     },
     read: ({ shard, tenant, request, subject }) =>
       reads.forwarded(shard, tenant, request as Message, subject),

@@ -1,5 +1,5 @@
-// Converts the configuration for posting to front-ends, and back to the form used by a front-end. Limits on
-// the whole process are divided among the front-ends.
+// Converts the configuration into the form posted to front-ends, and back again on arrival. Also divides
+// limits that apply to the whole process among the front-ends.
 import { ProxyTrust } from "../../access/edge/client-address.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Config } from "../../operate/config/config.js";
@@ -15,8 +15,8 @@ export function receivedConfig(posted: PostedConfig): Config {
 }
 
 /**
- * Limits for each of `frontEnds` threads: every limit on the process's memory or rates is divided by the
- * number of threads.
+ * Returns the limits for one of `frontEnds` threads. A limit on the memory or rate of the whole process is
+ * divided by the number of threads and rounded up.
  */
 export function limitsOfEach(limits: Limits, frontEnds: number): Limits {
   const share = (amount: number): number => Math.ceil(amount / frontEnds);

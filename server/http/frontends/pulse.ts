@@ -1,12 +1,12 @@
 // The front-ends' heartbeats in shared memory, and the index that each front-end is currently reading in an
 // engine.
 
-// Offsets of a place's words.
+// Offsets of the i32 words in a front-end's slot.
 const BEATS = 0;
 const READING = 1;
 const PLACE_WORDS = 2;
 
-/** Value while nothing is being read; lower than any data number. */
+/** Value of READING while the thread reads no index; lower than any data number. */
 const NOTHING = 0;
 
 export class Pulse {
@@ -29,8 +29,8 @@ export class Pulse {
   }
 
   /**
-   * Records the data number of the index that the thread at this place is reading in an engine, or null when
-   * the read has ended.
+   * Records the data number of the index that the thread in slot `place` is reading in an engine, or null
+   * when the read has ended.
    */
   reads(place: number, data: number | null): void {
     Atomics.store(this.#words, place * PLACE_WORDS + READING, data ?? NOTHING);

@@ -1,4 +1,4 @@
-// The OpenAPI paths of keys, tenants and usage. Plain data.
+// OpenAPI paths for the endpoints that manage keys, tenants and usage. Plain data.
 
 import { ref } from "./components.js";
 import { data, jsonBody, listOf, operation, type PathItem, pathParameter } from "./operations.js";

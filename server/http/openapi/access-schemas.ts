@@ -1,4 +1,4 @@
-// The OpenAPI schemas of keys, tenants and usage. Plain data.
+// OpenAPI schemas for keys, tenants and usage. Plain data.
 import { KEY, ROTATION } from "../../access/tenants/keys.js";
 import { TENANT } from "../../access/tenants/tenants.js";
 import { SCOPES } from "../../catalog/records/key.js";

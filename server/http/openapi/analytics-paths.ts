@@ -1,4 +1,4 @@
-// The OpenAPI paths of events and reports. Plain data.
+// OpenAPI paths for the event and report endpoints. Plain data.
 
 import { ref } from "./components.js";
 import {

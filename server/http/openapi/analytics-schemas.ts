@@ -1,4 +1,4 @@
-// The OpenAPI schemas of events and reports.
+// OpenAPI schemas for events and reports.
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { EVENT } from "../../query-log/analytics/event-request.js";
 

@@ -1,4 +1,4 @@
-// The OpenAPI path of the audit log. Plain data.
+// OpenAPI path for the audit log endpoint. Plain data.
 import { AUDIT_ACTIONS } from "../../access/audit/operations.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { ref } from "./components.js";

@@ -1,4 +1,4 @@
-// The OpenAPI components of the audit log. Plain data.
+// OpenAPI components for the audit log. Plain data.
 import { AUDIT_ACTIONS } from "../../access/audit/operations.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 

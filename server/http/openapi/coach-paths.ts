@@ -1,4 +1,4 @@
-// The OpenAPI paths of the coach. Plain data.
+// OpenAPI paths for the coach endpoints. Plain data.
 import { RECOMMENDATION_STATUSES } from "../../catalog/records/recommendation.js";
 import { ref } from "./components.js";
 import {

@@ -1,4 +1,4 @@
-// The OpenAPI schemas of the coach.
+// OpenAPI schemas for the coach.
 import { ADVICE_TYPES, CONFIDENCES, RECOMMENDATION_STATUSES } from "../../catalog/records/recommendation.js";
 import { ANALYSIS } from "../../coach/coach.js";
 import type { JsonSchema } from "../../ground/input/readers.js";

@@ -1,20 +1,26 @@
-// Names the nested objects in the OpenAPI schemas. Generated clients then have named types, and a shape
-// shared by several schemas is written only once.
+// Turns objects nested in the OpenAPI schemas into named components. Clients generated from the document then
+// have named types, and an object that several schemas contain is written only once.
 import { isObject } from "../../ground/input/json-value.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 
-/** Component name by path. A path is a schema name followed by the members that lead to the object. */
+/**
+ * The names to give to nested objects, by path. A path is a schema's name followed by the members that lead
+ * to the object, for example "Index.schema".
+ */
 type Names = Readonly<Record<string, string>>;
 
-/** Returns the schemas and their named parts. References replace the parts in the schemas. */
+/**
+ * Returns the schemas plus a component for each nested object in `names`. In the schemas, references replace
+ * the nested objects.
+ */
 export function withParts(
   schemas: Readonly<Record<string, JsonSchema>>,
   names: Names,
 ): Record<string, JsonSchema> {
   const all = new Map(Object.entries(schemas));
   /**
-   * Keyed by the `properties` object, which is shared by copies of a schema that differ only in their
-   * description.
+   * Component names. Keyed by an object's `properties`, because copies of a schema that differ only in their
+   * description share that object.
    */
   const known = new Map<unknown, string>();
   for (const [name, { properties }] of all) if (properties !== undefined) known.set(properties, name);
@@ -30,7 +36,7 @@ export function withParts(
   return Object.fromEntries(Array.from(all, ([name, schema]) => [name, insideOf(schema, known)]));
 }
 
-/** Yields the objects with `properties` inside a schema, outer ones first. */
+/** Yields each object schema nested in `node` that has `properties`, outer objects before inner ones. */
 export function* partsOf(
   node: unknown,
   place: string,

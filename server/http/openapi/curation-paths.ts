@@ -1,4 +1,4 @@
-// The OpenAPI paths of ranking rules, synonyms, copying and swapping. Plain data.
+// OpenAPI paths for ranking rules, synonyms, copying and swapping. Plain data.
 
 import { CURATED, CURATED_KINDS, type CuratedKind } from "../../indexes/curated-kinds.js";
 import { ref } from "./components.js";
@@ -7,7 +7,7 @@ import { data, jsonBody, listOf, operation, type PathItem, pathParameter } from 
 const INDEX = pathParameter("name", "Name of the index.");
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 
-/** The routes for one kind of curated record. */
+/** The paths for one kind of curated record, such as synonyms. */
 function recordPaths(kind: CuratedKind): Readonly<Record<string, PathItem>> {
   const { path, schema, noun, one, all } = CURATED[kind];
   const record = ref(schema);

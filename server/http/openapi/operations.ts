@@ -1,4 +1,4 @@
-// Building blocks of OpenAPI operations: parameters, JSON bodies, replies. Plain data.
+// Building blocks for OpenAPI operations: parameters, JSON bodies, replies. Plain data.
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { ref } from "./components.js";
 import { EXAMPLES } from "./examples.js";
@@ -29,7 +29,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   500: "Unexpected failure.",
   503: "Not available at the moment.",
 };
-/** Error statuses that every route with a key can return. */
+/** Error statuses that every route that needs a key may return. */
 const ALWAYS = [400, 401, 403, 404, 429, 500, 503];
 const WITH_BODY = [408, 413, 415];
 
@@ -77,7 +77,7 @@ export function queryParameter(
   return { name, in: "query", required, description, schema };
 }
 
-/** An operation that needs a key. Includes the errors shared by all such operations. */
+/** An operation that needs a key. Adds the error replies that all such operations have in common. */
 export function operation(
   tag: string,
   operationId: string,

@@ -1,4 +1,4 @@
-// The OpenAPI paths of all routes. A test compares them with the route table.
+// The OpenAPI paths for all routes. A test compares them with the route table.
 
 import { accessPaths } from "./access-paths.js";
 import { analyticsPaths } from "./analytics-paths.js";

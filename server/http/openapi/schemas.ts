@@ -1,6 +1,6 @@
-// The OpenAPI components: schemas of resources, requests and replies. Request schemas are generated from the
-// tables that the server uses to read requests; all other schemas are written here. The end-to-end tests
-// validate every exchange against them.
+// OpenAPI components: schemas for resources, requests and replies. Request schemas are generated from the
+// tables with which the server reads requests; all other schemas are written by hand. The end-to-end tests
+// validate every request and reply against them.
 
 import { FIELD } from "../../catalog/definition/schema.js";
 import { SETTINGS } from "../../catalog/definition/settings.js";
@@ -43,7 +43,7 @@ const NUMBER: JsonSchema = { type: "number" };
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const NAME: JsonSchema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
-/** Lets the client add members. */
+/** For objects that may have members other than those listed. */
 const OPEN: JsonSchema = { additionalProperties: true };
 
 const aiContext = object(
@@ -172,7 +172,7 @@ const facets: JsonSchema = {
   additionalProperties: { type: "object", additionalProperties: COUNT },
 };
 
-/** See withParts. */
+/** Names for nested objects; see withParts. */
 const PARTS = {
   "Index.schema": "IndexSchema",
   "IndexInput.schema": "IndexSchemaInput",

@@ -1,4 +1,4 @@
-// The OpenAPI paths of data sources, their runs and incidents. Plain data.
+// OpenAPI paths for data sources, their runs and incidents. Plain data.
 
 import { ref } from "./components.js";
 import {

@@ -1,4 +1,4 @@
-// An index's analytics: accepts events, and returns reports and the query log.
+// Analytics routes: they accept events, and return reports and the query log.
 import {
   readInterval,
   readNamedPerson,

@@ -1,4 +1,5 @@
-// Copying settings from one index to another, and exchanging two indexes. The key must cover both names.
+// Routes that copy settings from one index to another and that swap two indexes. The key must cover both
+// index names.
 import { checkRights } from "../../access/tenants/principal.js";
 import { readCopyRequest, readSwapRequest } from "../../catalog/copy-swap.js";
 import { jsonValue } from "../body.js";

@@ -1,4 +1,5 @@
-// The records that curate an index. Each kind of record has the same five routes.
+// Routes for the records that curate an index, such as rules and synonyms. Every kind of record has the same
+// five routes.
 import { ownedBy } from "../../catalog/owned-records.js";
 import { CURATED, CURATED_KINDS, type Curated, type CuratedKind } from "../../indexes/curated-kinds.js";
 import { findCurated } from "../../indexes/curation.js";

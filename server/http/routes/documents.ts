@@ -1,4 +1,4 @@
-// An index's documents: batch, import, export, single documents, deletion by filter.
+// Document routes: batch, import, export, single documents, deletion by filter.
 import { planOfTenant } from "../../access/tenants/plans.js";
 import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../documents/ingest/documents.js";
 import { exportDocuments } from "../../documents/ingest/export-stream.js";
@@ -12,8 +12,8 @@ import { heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
 /**
- * An import holds back at most this many bytes of failure lines for a client that reads nothing until it has
- * sent everything.
+ * Maximum bytes of an import's reply (one line per failure) that are held back until the client has sent
+ * everything, because many clients read nothing before that.
  */
 const IMPORT_REPLY_HELD_BYTES_MAX = 8 * 1024 * 1024;
 

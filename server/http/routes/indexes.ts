@@ -1,4 +1,4 @@
-// Indexes, their settings and their statistics.
+// Routes for indexes, their settings and their statistics.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import { checkRights } from "../../access/tenants/principal.js";
 import { anyPatternMatches } from "../../access/tenants/scopes.js";

@@ -1,5 +1,5 @@
-// A tenant's API keys. A caller whose key has the scope `keys` can create and change only keys with no more
-// rights than its own.
+// Routes for a tenant's API keys. With a key that has the scope `keys`, a caller can create or change only
+// keys whose rights do not exceed those of its own key.
 
 import {
   checkBounds,
@@ -112,7 +112,7 @@ async function remove(context: TenantRequest): Promise<HttpReply> {
 }
 
 /**
- * Gives the key a new value. The reply contains that value, so the key must not have more rights than the
+ * Replaces the key's value. The reply contains the new value, so the key must not have more rights than the
  * caller.
  */
 async function rotate(context: TenantRequest<unknown>): Promise<HttpReply> {

@@ -1,4 +1,5 @@
-// Searches: an index's queries, suggestions and similar documents, and several queries in one request.
+// Search routes: queries, suggestions and similar documents for one index, and several queries in one
+// request.
 import { serialize } from "node:v8";
 import { type Plan, planOfTenant } from "../../access/tenants/plans.js";
 import type { Principal } from "../../access/tenants/principal.js";
@@ -107,7 +108,7 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
 }
 
 /**
- * Runs one search of a multi-search. Its rights, index and body are checked like those of a separate query.
+ * Runs one search of a multi-search, after the same checks of rights, index and body as for a separate query.
  */
 async function searchSlot(
   request: Asked,
@@ -154,7 +155,7 @@ function plainSearch(
   return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
 }
 
-/** If the token names a user, that user replaces the one in the body. */
+/** If the search token names a user, returns the body with that user instead of its own. */
 function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
   if (token === null || token.userId === null) return body;
   return { ...body, askedBy: { ...body.askedBy, user: token.userId } };
@@ -170,8 +171,8 @@ function planOf({ services, principal, state }: Asked): Plan {
 }
 
 /**
- * Parses the body only if it may name a user. The user must be removed, because different users' queries
- * share cached answers.
+ * Parses the body now only if it may contain a user, who must be taken out of it: answers are cached by body
+ * and shared by all users.
  */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))

@@ -1,4 +1,5 @@
-// Backups of the whole server, for the bootstrap admin key only, because they contain every tenant's data.
+// Routes for backups of the whole server. Only the bootstrap admin key may use them, because a backup
+// contains every tenant's data.
 import type { Backup } from "../../operate/backups/backups.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantRequest } from "../route.js";

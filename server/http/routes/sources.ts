@@ -1,4 +1,4 @@
-// An index's data sources and their runs, and a tenant's incidents.
+// Routes for an index's data sources and their runs, and for a tenant's incidents.
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { CatalogState } from "../../catalog/state.js";
@@ -140,7 +140,7 @@ function incidents({ services, principal, query }: TenantRequest): HttpReply {
   return dataReply(all.filter((incident) => status === null || incident.status === status));
 }
 
-/** A limit out of range is clamped, as in every list route. */
+/** Reads the limit. As in every list route, a value outside the range is clamped. */
 function limitOf(query: URLSearchParams): number {
   const given = query.get("limit");
   if (given === null) return RUNS_LISTED;

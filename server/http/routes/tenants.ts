@@ -1,5 +1,5 @@
-// Tenants, for the bootstrap admin key only. A new tenant gets its first key, which is shown once. A tenant
-// may read its own usage.
+// Tenant routes, for the bootstrap admin key only; but any tenant may read its own usage. Creating a tenant
+// also creates its first key, which is shown only in that reply.
 import { hashKey, keyView, newKeyValue, shownPrefix } from "../../access/tenants/keys.js";
 import { monthEnd } from "../../access/tenants/month-counts.js";
 import { planNamed } from "../../access/tenants/plans.js";
@@ -148,12 +148,12 @@ async function usage({ services, request, state, principal }: TenantRequest): Pr
 interface Taken {
   documents: number;
   indexes: number;
-  /** Null if a shard cannot report its size now. */
+  /** Null if some shard cannot report its sizes now. */
   diskBytes: number | null;
   memoryBytes: number | null;
 }
 
-/** Returns the tenants' current index usage. */
+/** Returns how many documents, indexes and bytes each tenant currently uses. */
 async function takenByTenants(
   { lifecycle, indexes }: Services,
   state: CatalogState,

@@ -1,10 +1,10 @@
-// Memory for request bodies: the total over all bodies, and the block that collects one large body.
-// Independent of sockets.
+// Memory for request bodies: the total over all bodies, and the growing block in which one large body is
+// collected. Independent of sockets.
 import type { SharedAmount } from "../shared-amount.js";
 
 /**
- * The total bytes of all bodies in memory, over all threads. It is limited so that many large requests cannot
- * exhaust the memory.
+ * The total size in bytes of all request bodies in memory, over all threads. It is limited so that many large
+ * requests cannot exhaust the memory.
  */
 export class BodyMemory {
   readonly #amount: SharedAmount;
@@ -34,9 +34,9 @@ export class BodyMemory {
 const GROWTH_BYTES = 1024 * 1024;
 
 /**
- * One body's bytes, in sequence. Ordinary buffers for the pieces would come from the C heap, which often
- * keeps freed memory. A resizable buffer has its own memory mapping: it grows in place, and `free` returns
- * its memory to the system.
+ * Collects one body's bytes. Ordinary buffers would come from the C heap, which often keeps freed memory. A
+ * resizable buffer has its own memory mapping: it grows in place, and `free` returns its memory to the
+ * system.
  */
 export class BodyBlock {
   readonly #buffer: ArrayBuffer;
@@ -48,8 +48,8 @@ export class BodyBlock {
   }
 
   /**
-   * Appends a copy of the bytes, or ignores them if the body would exceed `bytesMax`. Returns false if the
-   * system has no memory left.
+   * Appends a copy of `chunk`. Returns false if the system has no memory left. If the body would exceed
+   * `bytesMax`, ignores the chunk and returns true; the caller must check the size.
    */
   append(chunk: Uint8Array): boolean {
     const end = this.#bytes + chunk.byteLength;

@@ -1,14 +1,17 @@
-// A request body between the socket, which pushes, and the route, which pulls. The body is either collected
-// up to a limit or streamed with back-pressure. Both transports fill this queue. Independent of content types
-// and JSON.
+// A request body on its way from the socket, which pushes pieces, to the route, which pulls them. The route
+// either collects the body up to a limit or streams it with back-pressure. All kinds of exchange fill this
+// queue. Independent of content types and JSON.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
-/** If more bytes than this are waiting for a slow reader, the socket is paused. */
+/** Pause the socket if more than this many bytes are waiting for a slow reader. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
-/** Larger bodies and bodies of unknown length are collected in their own block. */
+/**
+ * A body of at most this many bytes is collected as separate pieces; a larger body or one of unknown length
+ * is collected in a BodyBlock.
+ */
 const PIECES_BYTES_MAX = 256 * 1024;
 
 /** Pauses and resumes the socket. Repeated calls are allowed. */
@@ -79,7 +82,7 @@ export class BodyQueue {
     this.#wakeUp();
   }
 
-  /** Drops all bytes, received and still to come. Repeated calls are allowed. */
+  /** Drops the bytes received so far and all later ones. Repeated calls are allowed. */
   discard(): void {
     this.#discarding = true;
     this.#chunks = [];
@@ -99,7 +102,7 @@ export class BodyQueue {
     this.#block?.free();
   }
 
-  /** Returns the whole body, which is valid until `close` is called. */
+  /** Returns the whole body, which is valid until `close` is called. Throws like HttpRequest.body. */
   async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     const refuse = (): never => {
       this.discard();
@@ -152,8 +155,8 @@ export class BodyQueue {
   }
 
   /**
-   * Resolves when bytes, the end or a failure arrives. The body fails if nothing arrives within
-   * `bodyIdleMsMax` or by the deadline, whichever is earlier.
+   * Resolves when more bytes have arrived or the body has ended or failed. Makes the body fail if nothing
+   * arrives within `bodyIdleMsMax` or before the deadline.
    */
   #arrival(deadline: number): Promise<void> {
     return new Promise((resolve) => {

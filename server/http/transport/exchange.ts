@@ -1,6 +1,5 @@
-// The part of a request and its reply that both transports share: the body passes through a queue, a
-// disconnecting client ends both, and a streamed reply is sent no faster than the client reads it.
-// Independent of the two HTTP libraries.
+// The transport-independent half of a request and its reply: the body passes through a queue, a disconnecting
+// client ends body and reply, and a streamed reply is sent no faster than the client reads it.
 
 import type { ErrorCode } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -20,7 +19,10 @@ export abstract class Exchange implements HttpRequest {
 
   abstract header(name: ReadHeader): string;
 
-  /** Returns false if the bytes are buffered. `wake` is called once they have been sent. */
+  /**
+   * Sends the bytes. Returns false if they had to be buffered; `wake` is called once the buffer has been
+   * sent.
+   */
   protected abstract write(chunk: Uint8Array): boolean;
 
   protected abstract end(): void;

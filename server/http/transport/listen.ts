@@ -1,5 +1,5 @@
-// Chooses the HTTP transport: the current uWebSockets.js build, otherwise the older build, otherwise
-// node:http. One log line names the choice and says why the preferred transports do not load.
+// Chooses the HTTP transport: the current uWebSockets.js build if it loads, otherwise the older build,
+// otherwise node:http. One log line names the choice and says why the preferred transports do not load.
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../../operate/config/config.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";
@@ -7,7 +7,7 @@ import { listenNode } from "./node-transport.js";
 import type { HttpListener, ListenOptions } from "./port.js";
 import { listenUws } from "./uws-transport.js";
 
-/** For each setting, the uWebSockets.js builds that may be used. */
+/** The uWebSockets.js builds to try for each value of the setting `http`. */
 const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
   auto: UWS_BUILDS,
   uws: UWS_BUILDS,
@@ -18,7 +18,7 @@ const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
 
 export type HttpTransport = UwsBuild | "node";
 
-/** Rejects if uWebSockets.js was requested but does not load. */
+/** Returns the transport to use. Rejects if the configuration demands uWebSockets.js but it does not load. */
 export async function chooseTransport(
   { http, limits }: Pick<Config, "http" | "limits">,
   log: Logger,
@@ -34,7 +34,7 @@ export async function chooseTransport(
   return transport;
 }
 
-/** Rejects if the address cannot be used. */
+/** Starts listening with the chosen transport. Rejects if the address cannot be used. */
 export async function listen(transport: HttpTransport, options: ListenOptions): Promise<HttpListener> {
   if (transport === "node") return listenNode(options);
   const { loaded, reasons } = await loadUws([transport], options.limits.headerBytesMax);

@@ -1,9 +1,8 @@
-// Loads uWebSockets.js. Contains the names of its builds, where they are found, and the reasons why a build
-// does not load here. Only this file names their packages. listen.ts chooses the transport, and
-// uws-transport.ts uses the library.
+// Loads uWebSockets.js. Only this file names the packages of its builds and knows where to find them and why
+// one may fail to load. listen.ts chooses the transport, and uws-transport.ts uses the library.
 import { createRequire } from "node:module";
 
-/** The part of the library that the server uses. Both builds have it. */
+/** The library's functions that the server uses. Both builds have them. */
 export type Uws = Pick<
   typeof import("uWebSockets.js"),
   "App" | "SSLApp" | "us_listen_socket_close" | "us_socket_local_port"
@@ -24,7 +23,7 @@ export interface LoadedUws {
 export interface UwsSearch {
   /** The loaded build; null if none loads. */
   readonly loaded: LoadedUws | null;
-  /** For each build that does not load here, why not. */
+  /** Why each build that was tried in vain does not load. */
   readonly reasons: Readonly<Partial<Record<UwsBuild, string>>>;
 }
 
@@ -60,9 +59,8 @@ export function reasonsText(reasons: UwsSearch["reasons"]): string {
 }
 
 /**
- * Returns the error message from the system's loader or from Node, on one line. Removes what surrounds it:
- * Node appends a list of requiring files; uws-pack puts a general hint, an empty line and the error's name
- * before the message.
+ * Extracts the system loader's or Node's message from an error, on one line. Node appends a list of requiring
+ * files to it; uws-pack puts a general hint, an empty line and the error's name before it.
  */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
-// HTTP on node:http and node:https, used in tests and where uWebSockets.js has no binary for this Node or
-// libc. It is slower but otherwise behaves the same.
+// HTTP on node:http and node:https. Used in tests and where uWebSockets.js has no binary for this Node
+// version or libc. Slower, but otherwise behaves like uws-transport.ts.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
@@ -23,8 +23,8 @@ import {
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /**
- * True if this version of Node lets several threads listen on one address: 22.12 and later 22.x, and 23.1 and
- * later.
+ * True if several threads can listen on one address in this version of Node, which is so in 22.12 and later
+ * 22.x, and from 23.1.
  */
 export function canShareNodePort(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -34,8 +34,8 @@ export function canShareNodePort(version: string): boolean {
 /** Starts listening. Rejects if the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
-  // No request timeout, because a streamed body may take as long as it likes while it makes progress. Bodies
-  // have their own timers.
+  // No request timeout, because a streamed body may take any time while it makes progress. BodyQueue times
+  // bodies itself.
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.bodyIdleMsMax,
@@ -62,8 +62,8 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     if (reply === null) socket.destroy();
     else socket.end(reply);
   });
-  // Includes connections in their TLS handshake: they are not HTTP connections yet but would keep the server
-  // from closing.
+  // All open connections, including those still in their TLS handshake: these are not HTTP connections yet,
+  // so node:http would not close them, but they would keep the server from closing.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -78,7 +78,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     server.listen({ port, host, reusePort: isShared }, resolve);
   });
   let closed: Promise<void> | null = null;
-  // The HTTP server's own `close` would also cut connections that are idle at that moment.
+  // Only stops accepting. The HTTP server's own `close` would also cut idle connections.
   const stop = (): Promise<void> => {
     closed ??= new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     return closed;
@@ -103,7 +103,7 @@ function secureContext({ certificate, key }: CertificatePair): SecureContextOpti
 
 /**
  * Returns the reply, as text, to input that is not an HTTP request. Returns null if the connection has
- * failed, because a reply would not be read.
+ * failed, because then nobody would read the reply.
  */
 function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: ListenOptions): string | null {
   const why = malformation(error, limits);

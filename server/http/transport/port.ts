@@ -1,5 +1,6 @@
-// The port between the HTTP transport and the service: requests, replies and listeners. There are two
-// implementations: uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http). Independent of both.
+// The interface between the HTTP transport and the service: requests, replies and listeners. It is
+// implemented by uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http), and independent of
+// both.
 
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import type { HeaderLines } from "../../access/edge/headers.js";
@@ -29,7 +30,10 @@ export interface HttpRequest {
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** The peer's address as text. May be empty once the client has disconnected or received the reply. */
+  /**
+   * The client's address as text: the peer of the connection, not what a proxy reports. May be empty once the
+   * client has disconnected or received the reply.
+   */
   readonly ip: string;
   /** The header's value; "" if the header is absent. */
   header(name: ReadHeader): string;
@@ -39,18 +43,21 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /**
    * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as the body is known to
-   * exceed `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone. A request may call
-   * either `body` or `bodyStream`, and only once.
+   * exceed `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone if the client
+   * disconnects. A request may call either `body` or `bodyStream`, and only once.
    */
   body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
-  /** The body piece by piece. A slow caller slows the client down. Throws like `body`. */
+  /**
+   * Streams the body. If the caller reads slowly, the client is slowed down. Throws like `body`, except that
+   * there is no size limit.
+   */
   bodyStream(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: HeaderLines;
-  /** The value of the body's `data` member, if the body was created from a value. */
+  /** The value in the {data} envelope, if the body was made from a value. The audit log reads it. */
   readonly data?: unknown;
   /**
    * A stream is sent piece by piece, no faster than the client reads it. If the stream throws, the connection
@@ -58,8 +65,8 @@ export interface HttpReply {
    */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /**
-   * Called once, when the reply has been handed over or the client has disconnected. If a stream was cut off,
-   * `failure` is the reason.
+   * Called once, when the reply has been handed to the connection or the client has disconnected. If a stream
+   * was cut off, `failure` is the reason.
    */
   readonly onFinished?: (failure: unknown) => void;
 }
@@ -71,7 +78,7 @@ export interface TextReply extends HttpReply {
 /** Must neither throw nor reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
-/** Returns the reply to input that is not an HTTP request and never reaches the handler. Must not throw. */
+/** Builds the reply to input that is not an HTTP request, which never reaches the handler. Must not throw. */
 export type MalformedHandler = (why: SkeinError) => TextReply;
 
 /** State shared by all of a listener's exchanges. */
@@ -98,9 +105,8 @@ export interface ListenOptions extends ExchangeContext {
 export interface HttpListener {
   readonly port: number;
   /**
-   * Uses this certificate for new connections; open connections keep theirs. If the library cannot use it,
-   * throws or rejects and keeps using the previous certificate. The listener must have been started with a
-   * certificate.
+   * Uses this certificate for new connections; open connections keep theirs. If the certificate is unusable,
+   * throws or rejects and keeps the previous one. The listener must have been started with a certificate.
    */
   useCertificate(pair: CertificatePair): void | Promise<void>;
   /** Accepts no new connections. Requests on open connections still arrive. */

@@ -1,5 +1,6 @@
-// Bytes of finished replies that clients have not received yet, over all connections of all threads. Above a
-// limit, the service refuses requests, so that clients that never read cannot fill the memory.
+// Counts the bytes of finished replies that clients have not received yet, over all connections of all
+// threads. Above a limit, the service refuses requests, so that clients that never read cannot fill the
+// memory.
 import type { SharedAmount } from "../shared-amount.js";
 
 /** Replies up to this size are not counted, because the operating system's buffers usually hold them. */

@@ -1,7 +1,7 @@
-// HTTP on uWebSockets.js. Only this file uses the library (load-uws.ts loads it), so only this file must
-// follow the library's rules: a request can be read only inside its callback, so everything is copied first;
-// body chunks are valid only inside their own callback; a response must not be touched after it was aborted
-// or ended; writes belong inside cork.
+// HTTP on uWebSockets.js. Only this file uses the library (load-uws.ts loads it) and has to follow the
+// library's rules: a request can be read only inside its callback, so everything is copied first; a body
+// chunk is valid only inside its own callback; a response must not be touched after it was aborted or ended;
+// writes belong inside `cork`.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
@@ -24,27 +24,27 @@ import {
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /**
- * Options that allow or forbid other sockets on the same port (LIBUS_LISTEN_DEFAULT,
+ * Listening options that allow or forbid other sockets on the same port (LIBUS_LISTEN_DEFAULT,
  * LIBUS_LISTEN_EXCLUSIVE_PORT).
  */
 const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
 /**
- * Maximum size of a streamed reply's pieces. The system accepts this much at once when the library reports
- * free space.
+ * Maximum size of the pieces into which a streamed reply is split. When the library reports free space, the
+ * system accepts this much at once.
  */
 const PIECE_BYTES_MAX = 64 * 1024;
 
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
 
-/** Members missing from the library's typings. */
+/** Methods missing from the library's typings. */
 interface UntypedApp {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
-  /** Identifies the app in the two calls below. */
+  /** Returns the handle by which other apps refer to this app. */
   getDescriptor(): unknown;
-  /** Passes the connections that this app accepts from now on to the other app. */
+  /** Passes the connections that this app accepts from now on to the app behind `descriptor`. */
   addChildAppDescriptor(descriptor: unknown): void;
   removeChildAppDescriptor(descriptor: unknown): void;
 }
@@ -68,16 +68,16 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   };
   const close = async (): Promise<void> => {
     stopAccepting();
-    await yieldToEventLoop(); // replies are sent at the end of a turn of the event loop
+    await yieldToEventLoop(); // finished replies are only sent at the end of the turn
     apps.close();
   };
   return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };
 }
 
 /**
- * An app's certificate cannot be changed, so a new certificate needs a new app. The first app continues to
- * accept connections and hands them to the newest app. No connection is refused, and open connections stay
- * with their app.
+ * The apps behind one listener. An app's certificate cannot be changed, so a new certificate needs a new app.
+ * The first app continues to accept connections and hands them to the newest app. No connection is refused,
+ * and open connections stay with their app.
  */
 class Apps {
   readonly acceptor: App;
@@ -95,7 +95,7 @@ class Apps {
     this.#all = [this.acceptor];
   }
 
-  /** Throws if the library cannot use the certificate. */
+  /** Uses the certificate for new connections. Throws if the library does not accept it. */
   use(pair: CertificatePair): void {
     const { certificate, key } = this.#certificate ?? {};
     if (pair.certificate === certificate && pair.key === key) return;
@@ -112,7 +112,7 @@ class Apps {
     for (const app of this.#all) app.close();
   }
 
-  /** The library reads the files itself and accepts only TLS 1.2 and later. */
+  /** Creates an app. The library reads the certificate files and accepts only TLS 1.2 and later. */
   #make(pair: CertificatePair | null): App {
     const app =
       pair === null
@@ -140,7 +140,7 @@ class UwsExchange extends Exchange implements Flow {
   /** True once the whole body has arrived. */
   #received = false;
   #cutAfterReply = false;
-  /** Last byte of the most recent piece, if the library does not have it yet, otherwise null. */
+  /** Last byte of the most recent piece, or null if the library already has it. See `write`. */
   #lastByte: Uint8Array | null = null;
 
   constructor(
@@ -166,17 +166,18 @@ class UwsExchange extends Exchange implements Flow {
       if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
       if (!last) return;
       this.#received = true;
-      // In a front-end, ends the body outside the library's callback: the front-end may be interrupted while
-      // it handles the request, and the library would not survive an interruption inside its own callback.
+      // In a front-end, end the body outside the library's callback. Ending it runs the request's handler,
+      // which may be interrupted if it hangs, and the library would not survive an interruption inside its
+      // own callback.
       if (isShared) setImmediate(() => this.queue.end());
       else this.queue.end();
     });
   }
 
   /**
-   * Copies the headers. If a header is repeated, the first value counts. The exception is X-Forwarded-For,
-   * whose values are joined to a list because each proxy may add one. Returns the number of Content-Length
-   * headers: with two of them, the end of the body is ambiguous.
+   * Copies the headers. If a header is repeated, the first value counts, except that the values of
+   * X-Forwarded-For are joined into a list, because each proxy may add one. Returns the number of
+   * Content-Length headers: if there are two, the end of the body is ambiguous.
    */
   #readHeaders(request: UwsRequest): number {
     let lengths = 0;
@@ -190,7 +191,7 @@ class UwsExchange extends Exchange implements Flow {
     return lengths;
   }
 
-  /** Not read in advance, because that takes a system call and few requests need it. */
+  /** Looked up only when needed, because the lookup is a system call and few requests need the address. */
   get ip(): string {
     if (this.aborted || this.#ended) return "";
     return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
@@ -227,14 +228,17 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Does nothing once the whole body has arrived. Resuming starts the idle timer, which only the end of a
-   * body stops, so the timer would cut off a request that takes longer than ten seconds.
+   * Does nothing once the whole body has arrived: resuming would start the idle timer, which only the end of
+   * a body stops, and the timer would cut off a request that takes longer than ten seconds.
    */
   resume(): void {
     if (!this.#received) this.#readNext();
   }
 
-  /** Resumes a paused socket, which would otherwise never read the connection's next request. */
+  /**
+   * Resumes a paused socket once the request is answered. Otherwise the connection's next request would never
+   * be read.
+   */
   #readNext(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -305,9 +309,9 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * The library reports when it has room for more, but it sends its buffer only at the next write. The last
-   * byte of a buffered piece is therefore kept back, so that there is always something left to write.
-   * Otherwise the rest of a reply could still be unsent when its request is over.
+   * Passes the piece to the library, but keeps its last byte back while the library is buffering. The library
+   * reports when it has room for more, but sends its buffer only at the next write, so there must always be
+   * something left to write. Otherwise the rest of a reply could still be unsent when its request is over.
    */
   protected write(piece: Uint8Array): boolean {
     let accepted = true;

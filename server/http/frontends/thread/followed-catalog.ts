@@ -20,7 +20,10 @@ export class FollowedCatalog {
     this.#watchers.push(watcher);
   }
 
-  /** Applies the owner's command, which produces the same state as in the owner. */
+  /**
+   * Applies one of the owner's commands. All commands arrive in order, so this copy's state becomes equal to
+   * the owner's.
+   */
   apply(command: Command): void {
     this.#state = apply(this.#state, command).state;
     for (const watcher of this.#watchers) watcher(this.#state);

@@ -22,7 +22,7 @@ interface FollowedIndexesOptions {
 interface Followed {
   readonly index: IndexHandle;
   readonly standing: IndexStanding;
-  /** Number of this thread's current uses. */
+  /** Number of uses that this thread has begun and not yet ended. */
   uses: number;
 }
 
@@ -112,11 +112,11 @@ export class FollowedIndexes implements IndexHandles {
     const index = new IndexHandle(present, standing, generations, locations, memories);
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
-    // The owner has already begun one use on this thread's behalf. It ends after this turn of the event loop,
-    // by which time the waiting callers have begun their own uses.
+    // The owner has already begun one use on this thread's behalf. End it only after this turn of the event
+    // loop: by then, the callers waiting for the standing have begun their own uses.
     setImmediate(() => {
       standing.endUse(place);
-      this.#forgetDeleted(uid, catalog.state); // the index may have been deleted since
+      this.#forgetDeleted(uid, catalog.state); // the index may have been deleted while the owner answered
     });
     return followed;
   }

@@ -1,6 +1,6 @@
-// Isolates a front-end's reads that may end a shard's thread. The front-end does not have the list of
-// suspects: while the owner has any suspects (quarantine.ts), the shard's gate is closed and reads go through
-// the owner. The front-end reports each read that was running when a thread or an engine ended.
+// Isolates a front-end's reads that might crash a shard's thread. Only the owner has the list of suspects
+// (quarantine.ts). While it has any, the shard's gate is closed and front-ends read through the owner. A
+// front-end reports each of its reads that was running when a thread or an engine ended.
 
 import type { Isolation, Subject } from "../../../fleet/threads/isolation.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";

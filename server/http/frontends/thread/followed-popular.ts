@@ -1,5 +1,6 @@
-// A front-end's copy of each index's popular queries and documents, which the owner provides. Searches never
-// wait for it: they use the current copy, and an old copy is refreshed in the background.
+// A front-end's copies of the popular queries and documents of indexes, requested from the owner. Searches
+// never wait for them: a search uses the current copy, and if that is old, starts a refresh in the
+// background.
 import { ClockCache } from "../../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../../catalog/records/index-record.js";
 import type { Logger } from "../../../ground/log.js";
@@ -8,7 +9,7 @@ import type { Popular } from "../../../query-log/reports/popular.js";
 import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
-/** Age (ms) at which the index's next search refreshes the copy. */
+/** Age (ms) from which a search refreshes its index's copy. */
 const AGE_MS = 2_000;
 /** Maximum number of indexes with a copy. */
 const INDEXES_MAX = 1_000;
@@ -21,7 +22,7 @@ interface Known {
 export class FollowedPopular {
   readonly #owner: ThreadChannel<OwnerCalls>;
   readonly #log: Logger;
-  /** By uid. */
+  /** By index uid. */
   readonly #known = new ClockCache<number, Known>(INDEXES_MAX);
 
   constructor(owner: ThreadChannel<OwnerCalls>, log: Logger) {
@@ -46,7 +47,7 @@ export class FollowedPopular {
   }
 
   async #ask(uid: number, known: Known): Promise<void> {
-    known.askAgainMs = Number.POSITIVE_INFINITY; // no second request until the reply has arrived
+    known.askAgainMs = Number.POSITIVE_INFINITY; // send no second request before the reply has arrived
     try {
       const isKnown = known.popular !== NOTHING_POPULAR;
       const popular = await this.#owner.ask("popular", { uid, known: isKnown });

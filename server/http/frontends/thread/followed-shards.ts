@@ -1,5 +1,5 @@
-// A front-end's view of the shards: it reads through its own channel to each shard's thread. The owner
-// provides a new channel when the thread restarts. During a restart, a read waits at most as long as a search
+// A front-end's view of the shards. It has its own channel to each shard's thread, and receives a new channel
+// from the owner when the thread restarts. Meanwhile, reads wait for the restart, at most as long as a search
 // may take.
 
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
@@ -14,7 +14,7 @@ import type { Recorder } from "../../../ground/metrics/recorder.js";
 
 type ShardLimits = Pick<Limits, "searchMsMax" | "shardQueueRequestsMax">;
 
-/** The channels to one life of a shard's thread. */
+/** The channels to a shard's thread, valid until that thread ends. */
 interface Channels {
   readonly life: number;
   readonly reads: ShardChannel;
@@ -32,12 +32,12 @@ export class FollowedShards {
     this.#shards = Array.from({ length: count }, (_, shard) => new FollowedShard(shard, readerOf, limits));
   }
 
-  /** The shard's thread has started. */
+  /** Called when the shard's thread has started. */
   began(shard: number, life: number, ports: ShardPorts): void {
     (this.#shards[shard] as FollowedShard).began(life, ports);
   }
 
-  /** The shard's thread has ended. Running reads fail in this turn of the event loop. */
+  /** Called when the shard's thread has ended. Its running reads fail in the same turn of the event loop. */
   ended(shard: number): void {
     (this.#shards[shard] as FollowedShard).ended();
   }

@@ -1,6 +1,6 @@
-// The front-end's side of requests that the owner answers. It sends the body no faster than the owner
-// consumes it, and the owner sends a streamed reply no faster than the client reads it. Independent of
-// routes.
+// A front-end's side of the requests that the owner answers for it. The forwarder sends a body no faster than
+// the owner consumes it, and lets the owner send a streamed reply no faster than the client reads it.
+// Independent of routes.
 
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";
@@ -34,7 +34,7 @@ export class Forwarder {
 
   /**
    * Resolves when every client has received its reply or disconnected, or after `ms` milliseconds. The owner
-   * may have finished its replies long before.
+   * may be done with those replies long before.
    */
   async drain(ms: number): Promise<void> {
     if (this.#open.size === 0) return;
@@ -42,7 +42,7 @@ export class Forwarder {
     await within(idle, ms, () => undefined);
   }
 
-  /** The functions that the owner calls for forwarded requests. Calls for finished requests are ignored. */
+  /** Handlers for the owner's calls about forwarded requests. They ignore calls about finished requests. */
   get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
     return {
       bodyTaken: ({ id, bytes }) => this.#open.get(id)?.bodyTaken(bytes),

@@ -22,8 +22,8 @@ function showLife(pulse: Pulse): void {
 
 /**
  * Closes the front-end, starting with its sockets, because a thread that exits with open uWebSockets.js
- * sockets ends the process. Closing has a time limit, because V8 drops pending promises after an
- * interruption.
+ * sockets ends the process. Waits only for a limited time: V8 drops pending promises after an interruption,
+ * so closing might never finish.
  */
 async function end(code: number): Promise<void> {
   await within(frontEnd.close(), CLOSE_MS_MAX, () => undefined);

@@ -109,7 +109,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   });
   const lifecycle: IndexDirectory = {
     find: (tenant, name) => indexNamed(catalog.state, tenant, name),
-    checkOpen: () => undefined, // the owner checks this when a use begins
+    checkOpen: () => undefined, // the owner does this when a use begins
     uses: indexes,
   };
   const services: SearchServices = {
@@ -144,7 +144,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
-      await yieldToEventLoop(); // the running reads' reports must reach the owner first
+      await yieldToEventLoop(); // lets the failing reads report to the owner before this call is answered
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),
