@@ -1,6 +1,6 @@
 // The catalog on disk. Loads the state at startup and runs commands one at a time; each command is durable
-// before its new state becomes visible. The catalog's database also locks the data directory. Independent of
-// what the records mean.
+// before its new state becomes visible. An open catalog also locks the data directory. Independent of what
+// the records mean.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr/pack";
@@ -36,7 +36,7 @@ import { apply, type CatalogState, type Command, EMPTY_STATE, type Meta, metaOf 
 // ON DISK - never renumber
 const RECORD_VERSION = 1;
 const STORAGE_RETRY_SECONDS = 5;
-/** Records have keys of the form "<kind>/<id>". The counters are stored under this key. ON DISK. */
+/** Key of the counters. All other records have keys of the form "<kind>/<id>". ON DISK. */
 const META_KEY = "meta";
 
 export interface CatalogDamage {
@@ -44,7 +44,7 @@ export interface CatalogDamage {
   indexes: number;
 }
 
-/** True if any shard has a database. A new data directory gets its catalog before its shards. */
+/** True if any shard has a database. In a new data directory, none does until the catalog exists. */
 function hasShards(dataDir: string): boolean {
   const folder = join(dataDir, "shards");
   return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
@@ -57,8 +57,8 @@ const nobody: Follow = async () => undefined;
 
 export class Catalog {
   /**
-   * An error message for each damaged record, and the number of damaged index records. Damaged records remain
-   * on disk unchanged.
+   * The messages for the damaged records found at startup, and how many of those are index records. Damaged
+   * records remain on disk unchanged.
    */
   readonly damage: CatalogDamage;
   readonly #store: Store;
@@ -83,8 +83,8 @@ export class Catalog {
     const location = join(dataDir, "catalog");
     const [damage] = levelDamage(location, true);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
-    // A new catalog would contain no indexes, so new indexes would get the uids of old ones, and with them
-    // their documents.
+    // Do not create a new catalog for existing shards: new indexes would get the uids of the old ones, and
+    // with them the old documents.
     if (!hasDatabase(location) && hasShards(dataDir)) {
       throw new StoreDamagedError(location, "it is missing, and the shards are there");
     }
@@ -173,7 +173,7 @@ function put(key: string, record: object): StoreOp {
   return { type: "put", key: Buffer.from(key), value: seal(ENVELOPE_CATALOG, RECORD_VERSION, pack(record)) };
 }
 
-/** Reads a record. Returns null if it is damaged and not `vital`. */
+/** Reads a record. Returns null if the record is damaged and `vital` is false. */
 function read(key: string, vital: boolean, value: Uint8Array, damage: CatalogDamage): unknown {
   try {
     return unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));

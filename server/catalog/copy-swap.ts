@@ -13,7 +13,10 @@ import { ownedBy } from "./owned-records.js";
 import type { IndexRecord } from "./records/index-record.js";
 import type { CatalogState, Command } from "./state.js";
 
-/** What can be copied: the settings, and each copyable kind of record under its public name. */
+/**
+ * The parts of an index that a copy request may name: the settings, and the copyable kinds of records under
+ * their public names.
+ */
 type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";
 const COPY_PARTS: readonly CopyPart[] = [
   ...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs).filter((part) => part !== null),
@@ -45,7 +48,7 @@ export interface SwapRequest {
 
 export type CopyCommand = Extract<Command, { type: "index.copy" }>;
 
-/** `index` is the index name in the path. Throws SK-IX-400. */
+/** Reads the body of a copy request. `index` is the index name in the path. Throws SK-IX-400. */
 export function readCopyRequest(body: unknown, index: string, limits: Limits): CopyRequest {
   const rules = indexRules(limits);
   const { source_index: sourceIndex, copy } = COPY.read(body, "", rules);
@@ -53,7 +56,7 @@ export function readCopyRequest(body: unknown, index: string, limits: Limits): C
   return { sourceIndex, parts: new Set(copy) };
 }
 
-/** `index` is the index name in the path. Throws SK-IX-400. */
+/** Reads the body of a swap request. `index` is the index name in the path. Throws SK-IX-400. */
 export function readSwapRequest(body: unknown, index: string, limits: Limits): SwapRequest {
   const rules = indexRules(limits);
   const { target_index: targetIndex, drop_source_after: dropSource } = SWAP.read(body, "", rules);

@@ -13,8 +13,8 @@ export interface IndexRecords extends OwnedState {
   /** Index records by uid. */
   readonly indexes: ReadonlyMap<number, IndexRecord>;
   /**
-   * Data numbers of deleted indexes, and of the former homes of spread ones. Their data may still be in the
-   * shards.
+   * Data numbers that the shards may still have data for but must drop: those of deleted indexes, and the
+   * home data numbers of indexes that have been spread.
    */
   readonly toDrop: ReadonlySet<number>;
 }
@@ -24,8 +24,8 @@ export type IndexCommand =
   | { readonly type: "index.delete"; readonly uid: number }
   | { readonly type: "index.dropped"; readonly uid: number }
   /**
-   * The index's documents are now spread. `home` is the data number of the documents at home, which are to be
-   * dropped.
+   * Records that the index's documents are now spread. `home` is the data number of the documents at home,
+   * which must be dropped.
    */
   | { readonly type: "index.spread"; readonly uid: number; readonly home: number }
   /**
@@ -75,7 +75,7 @@ export function spreadIndex(state: IndexRecords, uid: number, home: number): App
 
 /**
  * Exchanges the names of two indexes, which must exist and belong to one tenant. Records that stay with the
- * data are filed under the uids and do not move. Records that stay with a name get the other uid.
+ * data keep their index's uid; records that stay with a name get the other uid.
  */
 export function swapIndexes(
   state: IndexRecords,
@@ -114,7 +114,10 @@ export function copyToIndex(
   };
 }
 
-/** Returns `record` with the name of `other` and its query log, which stays with the name. */
+/**
+ * Returns `record` under the name of `other`, with the query log of `other`, because a log stays with its
+ * name.
+ */
 function withNameOf({ log: _log, ...record }: IndexRecord, other: IndexRecord): IndexRecord {
   const log = logOf(other);
   return { ...record, name: other.name, ...(log === record.uid ? {} : { log }) };

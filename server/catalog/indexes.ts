@@ -44,7 +44,7 @@ export const INDEX_CHANGE = object(
 /** Members of a field definition that determine the bytes in segments. */
 const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 
-/** A record without the numbers and the time that its creation assigns. */
+/** An index record without the uid, ids and creation time that are assigned when the index is created. */
 export type IndexDraft = Omit<IndexRecord, "uid" | "id" | "tenant" | "createdAt">;
 
 /** Reads the body of a create request. Throws SK-IX-400. */
@@ -80,7 +80,7 @@ export function readChangedIndex(
   const { name, schema } = INDEX_CHANGE.read(body, "", rules, {
     schema: { default_sorting_field: record.defaultSortingField },
   });
-  // A body without `schema` is more likely a mistake than an empty change.
+  // A body without `schema` is more likely a mistake than a request to change nothing.
   if (isObject(body) && !Object.hasOwn(body, "schema"))
     refuse("schema", "is missing; expected an object", rules);
   if (name !== undefined && name !== record.name)
@@ -109,8 +109,8 @@ export function readChangedSettings(
 }
 
 /**
- * Returns the record with other settings, which must fit its schema. Increments the schema version if
- * documents must be analysed again.
+ * Returns the record with other settings, which must fit its schema. Increments the schema version if the new
+ * settings require analysing the documents again.
  */
 export function withSettings(
   { sealedKeys: _replaced, ...record }: IndexRecord,
@@ -168,8 +168,8 @@ function changedFields(
 }
 
 /**
- * Merges the new members into the old definition. If the type changes, sort, facet, infix and language are
- * dropped, so the new type's defaults apply.
+ * Merges the given members into the field's old definition. If the type changes, the old sort, facet, infix
+ * and language are not kept, so the new type's defaults apply.
  */
 function merged(
   before: FieldDefinition | undefined,

@@ -39,8 +39,8 @@ export type OwnedRecords = {
 };
 
 /**
- * The next free ids, stored in this order in one record. An index has a uid and also an id for clients. ON
- * DISK.
+ * The next free ids, stored in this order in one record. An index takes two of them: its uid, and the id that
+ * clients see. ON DISK.
  */
 export const COUNTERS = [
   "nextIndexUid",

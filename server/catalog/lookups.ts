@@ -1,13 +1,13 @@
-// Finds records in the catalog's state other than by id: indexes by name, keys by a value's hash or prefix.
-// Derived from the records, never stored.
+// Maps for finding records in the catalog's state other than by id: indexes by name, keys by a value's hash
+// or prefix. They are derived from the records and never stored.
 import { type IndexRecord, isMade } from "./records/index-record.js";
 import type { KeyRecord } from "./records/key.js";
 
-/** One of a key's valid values. */
+/** One of the values that currently work for a key. */
 export interface KeyValue {
   readonly key: KeyRecord;
   readonly hash: string;
-  /** When this value stops working, apart from the key's own expiry. Null for the current value. */
+  /** When this value stops working even if the key has not expired. Null for the key's current value. */
   readonly until: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface Lookups {
   readonly indexByName: ReadonlyMap<string, IndexRecord>;
   /** The values of all keys by hash, including values replaced by a rotation. */
   readonly keyByHash: ReadonlyMap<string, KeyValue>;
-  /** The same values by the prefix shown to people, which several values may share. */
+  /** The same values by the prefix shown to people. Several values may share a prefix. */
   readonly keysByPrefix: ReadonlyMap<string, readonly KeyValue[]>;
 }
 

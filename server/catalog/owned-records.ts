@@ -4,7 +4,8 @@ import { COUNTERS, type Counter, KINDS, OWNED_KINDS, type OwnedKind, type OwnedR
 import { type Applied, type Change, removed, stored, without } from "./records/kind.js";
 
 /**
- * Lists by index uid, each in ascending order of id. A list is replaced only when one of its records changes.
+ * For each index uid, its records in ascending order of id. A list is replaced only when one of its records
+ * changes.
  */
 type Owned<T> = ReadonlyMap<number, readonly T[]>;
 type AllOwned = { readonly [K in OwnedKind]: Owned<OwnedRecords[K]> };
@@ -14,7 +15,7 @@ export interface OwnedState extends Readonly<Record<Counter, number>> {
   readonly owned: AllOwned;
 }
 
-/** One index's lists for some of the kinds. */
+/** Lists of one index's records, for some or all kinds. */
 export type OwnedLists = { readonly [K in OwnedKind]?: readonly OwnedRecords[K][] };
 
 export type OwnedCommand =
@@ -94,7 +95,10 @@ export function deleteAllOwned(state: OwnedState, uid: number) {
   };
 }
 
-/** Exchanges two indexes' records of those kinds that stay with an index name rather than with its data. */
+/**
+ * Exchanges the two indexes' records, but only of those kinds that stay with an index's name rather than with
+ * its data.
+ */
 export function exchangeNamed(state: OwnedState, uid: number, target: number) {
   const changes: Change[] = [];
   const adopted = (kind: OwnedKind, from: number, to: number): readonly OwnedRecord[] =>
@@ -112,8 +116,8 @@ export function exchangeNamed(state: OwnedState, uid: number, target: number) {
 }
 
 /**
- * Replaces the index's lists with those in `given`; kinds absent from `given` stay unchanged. The records
- * must have new ids, because a batch must not delete and put the same key.
+ * Replaces the index's lists with those in `given`; lists of kinds absent from `given` stay unchanged. The
+ * new records must have new ids, because a batch must not both delete and put a key.
  */
 export function replaceOwned(state: OwnedState, uid: number, given: OwnedLists): Applied<OwnedState> {
   const kinds = OWNED_KINDS.filter((kind) => given[kind] !== undefined);
@@ -134,7 +138,7 @@ function deletions(kind: OwnedKind, records: readonly OwnedRecord[]): Change[] {
   return records.map(({ id }) => removed(KINDS[kind], id));
 }
 
-/** The next value of the kind's counter after creating these records. */
+/** The kind's counter after these records have been created. */
 function counterAfter(
   state: OwnedState,
   kind: OwnedKind,

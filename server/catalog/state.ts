@@ -1,6 +1,6 @@
 // The catalog's state and the only function that changes it. A command contains every id, time and generated
-// value, so applying the same commands always gives the same state. Each kind of record defines its own part
-// of the state and its own commands. Independent of the database and the clock.
+// value, so applying the same commands always gives the same state. Each record kind's file defines its part
+// of the state and its commands. Independent of the database and the clock.
 import {
   copyToIndex,
   deleteIndex,
@@ -26,7 +26,10 @@ export interface CatalogState extends IndexRecords, TenantRecords, KeyRecords, U
   readonly shards: number | null;
 }
 
-/** The part of the state stored in a single record. ON DISK - never reuse a name for something else. */
+/**
+ * The members of the state that are stored together in a single record. ON DISK - never reuse a name for
+ * something else.
+ */
 export type Meta = Pick<CatalogState, "version" | "shards" | Counter>;
 
 export type Command =

@@ -1,5 +1,5 @@
 // The command line's HTTP client: keep-alive connections to one server, and the errors that commands report.
-// Understands the service's envelope ({data} and {error, code}), but not the individual routes.
+// Knows the reply formats that all routes share ({data} and {error, code}), but not the individual routes.
 
 import http from "node:http";
 import https from "node:https";
@@ -9,7 +9,7 @@ import { CliError } from "./failure.js";
 export interface ApiReply {
   readonly status: number;
   readonly body: Buffer;
-  /** Seconds that the server asked to wait (Retry-After), or 0. */
+  /** Value of Retry-After in seconds, or 0 if the reply has none. */
   readonly retryAfter: number;
 }
 
@@ -106,8 +106,8 @@ export class ApiClient {
   }
 
   /**
-   * Returns the parsed body of a successful reply. Integers too large for a number become strings of their
-   * digits.
+   * Returns the parsed body of a successful reply, as `parseExact` does. Throws RefusedError for any other
+   * reply.
    */
   async json(method: string, path: string, payload?: unknown): Promise<unknown> {
     return parseExact(await this.bytes(method, path, payload));
@@ -173,7 +173,10 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
 const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
 /** OpenSSL's messages about a non-TLS reply. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
-/** Errors seen when a TLS server receives plain HTTP and closes the connection, or replies with TLS bytes. */
+/**
+ * Node's errors when it sends plain HTTP to a TLS server, which closes the connection or replies with TLS
+ * bytes.
+ */
 const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;
 const TLS_ANSWER_MS = 2000;
 

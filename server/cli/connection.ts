@@ -9,7 +9,7 @@ import { ApiClient } from "./api.js";
 import { CliError } from "./failure.js";
 
 const DEFAULT_URL = "http://127.0.0.1:8800";
-/** File in the data directory where a server stores its admin key at its first start. */
+/** The file in the data directory in which a server stores its admin key when it first starts. */
 const ADMIN_KEY_FILE = "admin.key";
 
 export interface GlobalOptions {
@@ -39,7 +39,7 @@ export function connect(
   );
 }
 
-/** Returns the key to send, or null if there is none. The server then decides whether it needs one. */
+/** Returns the key to send. Null if none was found; the server then decides whether the request needs one. */
 export function findKey(options: GlobalOptions, env: NodeJS.ProcessEnv): string | null {
   const given = options.key ?? nonEmpty(env.SKEIN_API_KEY) ?? nonEmpty(env.SKEIN_ADMIN_KEY);
   if (given !== undefined) return given;

@@ -1,4 +1,4 @@
-// How a command ends if it cannot do its job. Owns the exit codes; independent of HTTP and files.
+// How a command ends if it cannot do its job. Defines the exit codes; independent of HTTP and files.
 import { InputError } from "../documents/formats/input-error.js";
 
 /**

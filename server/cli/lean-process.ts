@@ -1,26 +1,27 @@
-// Settings that keep the server's memory use small. They take effect only when a process starts, so the
+// Settings that keep the server's memory use small. They must be in place when a process starts, so the
 // process replaces itself once.
 
 /**
- * glibc returns free memory to the system if it exceeds this many bytes, and maps allocations of this size
+ * glibc returns free memory at the top of its heap to the system once there is more than this many bytes.
+ * Setting a threshold also stops glibc from raising the size (the same number) from which it maps allocations
  * separately.
  */
 const TRIM_BYTES = "131072";
 const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
-/** Half the size of the main thread's young heap, in MiB. */
+/** Size (MiB) of each of the two semi-spaces in the main thread's young heap. */
 const HALF_YOUNG_HEAP_MIB = 4;
 /**
- * Matches the flag in NODE_OPTIONS, where the operator may have set it; our own command line would override
- * it.
+ * Matches the flag in NODE_OPTIONS. If the operator has set it there, we must not pass our own, because the
+ * command line takes precedence.
  */
 const SEMI_SPACE = /max[-_]semi[-_]space[-_]size/;
 
-/** Available in Node 22.15 and newer, except on Windows. Does not return. */
+/** process.execve, which never returns. Node has it from 22.15 on, except on Windows. */
 type Execve = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never;
 
 /**
- * Restarts the program in the same process, with the same pid. Returns if the settings are already in place
- * or cannot be set from here. In the latter case, whatever starts the process must set them.
+ * Replaces the running program with a new start of itself, under the same pid. Returns if the settings are
+ * already in place or cannot be set from here. In the latter case, whatever starts the process must set them.
  */
 export function ensureLeanProcess(): void {
   const { execve } = process as { execve?: Execve };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `skein` command: combines the subcommands and reports a failure as one line and an exit code.
+// The `skein` command: assembles the subcommands, and reports a failure as one line and an exit code.
 
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../documents/formats/input-error.js";
@@ -118,7 +118,7 @@ function inOurVoice(text: string): string {
     .replace(/\. Expected (\d+ arguments? but got \d+)\.$/, "; expected $1");
 }
 
-/** `skein nope --help` fails like `skein nope`, because there is no such command to show help for. */
+/** Makes `skein nope --help` fail like `skein nope`: there is no such command to show help for. */
 function refuseUnknown(command: Command): string {
   const name = command.args[0] === "help" ? command.args[1] : command.args[0];
   const known = command.commands.some((sub) => sub.name() === name || sub.aliases().includes(name ?? ""));
@@ -126,13 +126,13 @@ function refuseUnknown(command: Command): string {
   return "";
 }
 
-/** It is not an error if a reader closes the pipe early (`skein search ... | head`). */
+/** A reader may close the pipe early (`skein search ... | head`); that is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(EXIT_FINE);
   throw error;
 });
 
-/** Standard error may be a file on a full disk. The command then continues silently. */
+/** Standard error may be a file on a full disk. Ignoring the error lets the command continue silently. */
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await run(process.argv.slice(2));

@@ -1,5 +1,5 @@
 // Formats a query response for a terminal: hits as a table with columns chosen from the documents,
-// explanations of their ranks, facets, and the number of results. Pure.
+// explanations of their ranks, facets, and the number of results. Pure functions.
 
 import { type Column, displayWidth, grouped, oneLine, renderTable, truncate } from "./table.js";
 
@@ -11,7 +11,7 @@ interface QueryHit {
   readonly explanation?: { readonly text: readonly string[] } | null;
 }
 
-/** The displayed parts of a query response. */
+/** The members of a query response that are displayed. */
 export interface QueryAnswer {
   readonly hits: readonly QueryHit[];
   readonly found: number;
@@ -57,7 +57,7 @@ export function resultLines(answer: QueryAnswer, width: number): string[] {
   return lines;
 }
 
-/** The displayed parts of a similar-documents response. */
+/** The members of a similar-documents response that are displayed. */
 export interface SimilarAnswer {
   readonly data: {
     readonly hits: readonly (Pick<QueryHit, "document"> & { readonly similarity: number | null })[];
@@ -65,7 +65,10 @@ export interface SimilarAnswer {
   };
 }
 
-/** Without vectors there is no similarity, so its column is omitted. */
+/**
+ * Formats a similar-documents response. The similarity column is left out if no hit has a value, because the
+ * index has no vectors.
+ */
 export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: number): string[] {
   const cells = hits.map(({ similarity }) => similarity?.toFixed(2) ?? "");
   const known: RankColumn[] = cells.every((cell) => cell === "")
@@ -75,7 +78,7 @@ export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: 
   return hits.length === 0 ? [found] : [...hitTable(hits, width, known), "", found];
 }
 
-/** The hit's id, followed by the server's explanation, indented. Empty if there is no explanation. */
+/** The hit's id, then the indented lines of the server's explanation. Empty if the hit has no explanation. */
 function explanationLines({ document, explanation }: QueryHit): string[] {
   if (explanation === undefined || explanation === null || explanation.text.length === 0) return [];
   return [`${cellText(document.id)}:`, ...explanation.text.map((sentence) => `  ${oneLine(sentence)}`), ""];
@@ -150,7 +153,7 @@ function titleField(
   );
 }
 
-/** Fields with only short values on this page, in document order. */
+/** The fields whose values on this page are all short, in document order. */
 function otherFields(
   documents: readonly Readonly<Record<string, unknown>>[],
   names: readonly string[],
@@ -177,7 +180,7 @@ interface RankColumn extends Column {
   readonly cells: readonly string[];
 }
 
-// These numbers mirror how text_match and relevance_bonus are composed; see docs/ranking.md.
+// How text_match and relevance_bonus are composed (docs/ranking.md). Must match the server.
 const WHOLE_PART_NUMBER = 2 ** 52;
 const NEIGHBOURS_FIRST = 2 ** 52;
 const EVERY_WORD = 2 ** 51;
@@ -187,7 +190,7 @@ const TYPOS_MAX = 15;
 
 /**
  * Columns that show how well the hits match. `score` is a hit's relevance as a percentage of the page's best.
- * The quality of the word matches ranks above relevance, so if hits differ in it, a `match` column shows it.
+ * Hits are ranked first by how well their words match, so if hits differ in that, a `match` column shows it.
  * A query without words gets neither column.
  */
 function rankColumns(hits: readonly QueryHit[]): RankColumn[] {

@@ -1,9 +1,9 @@
-// Sends one request to the server and prints the reply for people, or verbatim with --json.
+// Sends one request to the server and prints the reply in readable form, or as JSON with --json.
 import type { ApiClient } from "./api.js";
 import { connect, type GlobalOptions } from "./connection.js";
 import { renderTable } from "./table.js";
 
-/** Prints the reply's data as formatted by `text`. Throws the client's errors. */
+/** Sends the request and prints the reply's data as formatted by `text`. Throws the client's errors. */
 export async function show<T>(
   options: GlobalOptions,
   method: string,
@@ -28,7 +28,7 @@ export function widthOf({ columns }: { readonly columns?: number }): number {
   return columns ?? Number.POSITIVE_INFINITY;
 }
 
-/** A table that fits the terminal. */
+/** Lays out rows as a table that fits the terminal. */
 export function tableText(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = titles.map((title) => ({ title }));
   return renderTable(columns, rows, widthOf(process.stdout)).join("\n");

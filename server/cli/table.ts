@@ -1,10 +1,11 @@
 // Text tables for terminals: measures cell widths, fits the columns into a total width, and truncates with an
-// ellipsis. Pure. Cells are untrusted text, so control characters never reach the terminal.
+// ellipsis. Cells are untrusted text, so control characters are replaced before they reach the terminal. Pure
+// functions.
 
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** The column is not narrowed below this width while another column can be narrowed. Default 6. */
+  /** Other columns are narrowed before this one becomes narrower than `minWidth`. Default 6. */
   readonly minWidth?: number;
 }
 
@@ -13,8 +14,8 @@ const DEFAULT_MIN_WIDTH = 6;
 const ELLIPSIS = "…";
 
 /**
- * Returns the lines of a table, beginning with the header and a rule. They are no wider than `width` unless
- * the minimum widths exceed it.
+ * Returns the table's lines: the header, a horizontal rule, then the rows. No line is wider than `width`
+ * unless the columns' minimum widths require it.
  */
 export function renderTable(
   columns: readonly Column[],
@@ -38,7 +39,7 @@ export function renderTable(
   ];
 }
 
-/** Repeatedly narrows the widest column until the row fits. */
+/** Narrows the widest column by one, again and again, until a row fits. */
 function fitWidths(columns: readonly Column[], widths: number[], width: number): void {
   const least = columns.map((column, i) => Math.min(widths[i]!, column.minWidth ?? DEFAULT_MIN_WIDTH));
   let excess = widths.reduce((sum, w) => sum + w, 0) + GAP * (columns.length - 1) - width;
@@ -108,7 +109,7 @@ function characterWidth(cp: number): number {
   return wide ? 2 : 1;
 }
 
-/** Formats a number as 12,345, the same in every locale. */
+/** Formats a number with commas (12,345), whatever the locale. */
 export function grouped(n: number): string {
   return Math.round(n).toLocaleString("en-US");
 }

@@ -4,7 +4,10 @@ import type { Confidence } from "../catalog/records/recommendation.js";
 const HIGH_SEARCHES = 20;
 const MEDIUM_SEARCHES = 5;
 
-/** `strong` means that the advice has no competing alternative. */
+/**
+ * `strong` is the miner's verdict on its own evidence. Confidence is high only with `strong` and enough
+ * searches.
+ */
 export function confidenceOf(searches: number, strong: boolean): Confidence {
   if (searches >= HIGH_SEARCHES && strong) return "high";
   return searches >= MEDIUM_SEARCHES ? "medium" : "low";

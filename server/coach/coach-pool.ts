@@ -1,5 +1,4 @@
-// The coach's thread. The first analysis starts it, and it ends when idle. Only this file deals with the
-// thread.
+// The coach's thread. It starts at the first analysis and ends when idle. No other file starts or stops it.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
@@ -14,7 +13,7 @@ const TASK_MS_MAX = 300_000;
 const HEAP_MIB = 2048;
 const YOUNG_HEAP_MIB = 24;
 
-/** Answers one of the coach's questions. */
+/** Answers one of the coach thread's questions. */
 export type AnswerQuestion = (question: CoachQuestion) => Promise<CoachAnswers[CoachQuestion["kind"]]>;
 
 export class CoachPool {
@@ -25,7 +24,10 @@ export class CoachPool {
     this.#log = log;
   }
 
-  /** Runs an analysis; only one runs at a time. Rejects if the thread fails or takes too long. */
+  /**
+   * Runs an analysis. Only one runs at a time; others wait for it. Rejects if the thread fails or takes too
+   * long.
+   */
   async analyse(
     task: Omit<CoachTask, "port">,
     answer: AnswerQuestion,

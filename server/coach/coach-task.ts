@@ -1,10 +1,14 @@
-// The coach thread's task, and the questions that the thread asks while it works.
+// Messages between the server and the coach's thread: the task, and the questions that the thread asks while
+// it works on the task.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import type { ShopAnswer, ShopQuestion } from "./shop.js";
 
 export interface CoachTask {
-  /** Channel for questions and answers. The coach thread closes its port when the task ends. */
+  /**
+   * Port on which the coach thread sends questions and receives answers. The thread closes it when the task
+   * ends.
+   */
   readonly port: MessagePort;
   readonly fromMs: number;
   readonly toMs: number;
@@ -24,13 +28,13 @@ export interface CoachAnswers {
   search: ShopAnswer;
 }
 
-/** Sent by the coach thread. */
+/** A question, sent by the coach thread. */
 export interface AskedMessage {
   readonly number: number;
   readonly question: CoachQuestion;
 }
 
-/** Sent to the coach thread. */
+/** The answer to a question, sent to the coach thread. */
 export type AnswerMessage =
   | { readonly number: number; readonly answer: CoachAnswers[CoachQuestion["kind"]] }
   | { readonly number: number; readonly failure: string };

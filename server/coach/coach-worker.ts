@@ -1,5 +1,5 @@
-// The coach thread's entry point. An analysis takes seconds, but on its own thread it delays neither searches
-// nor the query log.
+// The coach thread's entry point. An analysis takes seconds; on its own thread it delays neither searches nor
+// the query log.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import { type Analysis, analyseLog } from "./analyse.js";

@@ -44,7 +44,7 @@ interface CoachOptions {
   readonly usage: MonthlyCounter;
   readonly jobs: Jobs;
   readonly limits: Limits;
-  /** A language model that rephrases the recommendations. If null, they keep the miners' wording. */
+  /** The language model that rephrases the recommendations. If null, they keep the miners' wording. */
   readonly endpoint: ChatEndpoint | null;
 }
 
@@ -147,8 +147,8 @@ export class Coach {
   }
 
   /**
-   * The record that applying the recommendation creates. If an enabled synonym group already covers it,
-   * returns that group and no command.
+   * Builds the record that the recommendation proposes and the commands that create it. If an enabled synonym
+   * group already covers a recommended synonym, returns that group and no commands.
    */
   #creation(
     state: CatalogState,
@@ -179,7 +179,10 @@ export class Coach {
     return { created: null, commands: [] };
   }
 
-  /** Records a decision. Has no effect if the same decision has already been made. */
+  /**
+   * Marks the recommendation as applied or dismissed. Does nothing if it already has that status. Throws
+   * SK-AI-409 if it has the other one.
+   */
   async #decide(
     indexes: readonly IndexRecord[],
     id: string,
@@ -210,13 +213,16 @@ export class Coach {
   }
 }
 
-/** Returns the index that has the log now, since a swap may have moved the log. Throws SK-IX-404. */
+/**
+ * Returns the index that has the log now, since swapping indexes may have given it to another one. Throws
+ * SK-IX-404.
+ */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;
   throw new SkeinError("SK-IX-404", "the index does not exist any more");
 }
 
-/** Reads the parameter `status`. Throws SK-AI-400. */
+/** Reads the query parameter `status`. Throws SK-AI-400. */
 export function readStatus(query: URLSearchParams): RecommendationStatus {
   const given = query.get("status") ?? "pending";
   const status = RECOMMENDATION_STATUSES.find((one) => one === given);

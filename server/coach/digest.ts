@@ -9,9 +9,9 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { NumberPairs } from "./number-pairs.js";
 import type { Shop } from "./shop.js";
 
-/** Maximum time between two searches by one person for them to count as a step. */
+/** If a person searches again within this time, the two searches may count as a Step. */
 const FOLLOWS_MS_MAX = 5 * 60_000;
-/** Texts with fewer searches are ignored. */
+/** Texts with fewer searches get no TextDigest. */
 const SEARCHES_MIN = 2;
 /** Number of positions for which impressions and clicks are recorded. */
 export const PLACES = 10;
@@ -19,11 +19,14 @@ const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
 const NO_HITS = new Uint32Array(0);
 const CLICK = EVENT_TYPES.indexOf("click");
 
-/** A document's impressions and clicks in the searches for one text, by position from 0. */
+/**
+ * How often a document was shown and clicked in the searches for one text. Both arrays are indexed by
+ * position from 0.
+ */
 export interface Exposure {
   readonly shown: number[];
   readonly clicks: number[];
-  /** Clicks at all positions, including those below the last recorded one. */
+  /** Clicks at all positions, even those beyond the arrays. */
   clicksInAll: number;
 }
 
@@ -33,17 +36,20 @@ export interface TextDigest {
   searches: number;
   noResults: number;
   clicked: number;
-  /** Searches without a click after which the same person searched for something else and clicked. */
+  /** Number of searches without a click whose user then searched for something else and clicked. */
   rescued: number;
-  /** Number of results at the most recent search. */
+  /** Number of results that the most recent search found. */
   found: number;
-  /** Number of people who searched for the text. Each search by an unknown person counts as one person. */
+  /**
+   * Number of people who searched for the text. Each search by an unidentified person counts as another
+   * person.
+   */
   people: number;
   /** Exposures by document number. */
   readonly documents: Map<number, Exposure>;
 }
 
-/** A pair of texts: people searched for the first one without a click, then for the second one. */
+/** A pair of texts: people searched for the first and did not click, then searched for the second. */
 export interface Step {
   readonly from: number;
   readonly to: number;
@@ -53,40 +59,40 @@ export interface Step {
 }
 
 export interface LogDigest {
-  /** Number of searches (excluding superseded ones) and events. */
+  /** Total number of events and searches, not counting superseded searches. */
   readonly rows: number;
   readonly searches: number;
   readonly clicked: number;
   readonly hasClicks: boolean;
-  /** Digests by text number, only of texts searched more than once. */
+  /** By text number. Contains only texts searched more than once. */
   readonly texts: ReadonlyMap<number, TextDigest>;
   readonly steps: readonly Step[];
   /** Click-through rate by position from 0. */
   readonly clickRate: readonly number[];
 }
 
-/** A person who searches. */
+/** A person's most recent search. */
 interface Visitor {
-  /** Index among all visitors. */
+  /** The person's index, counting from 0 in order of appearance. */
   readonly place: number;
-  /** Time (Unix milliseconds), text and outcome of the most recent search. */
+  /** Time (Unix milliseconds) and text of that search, and whether it led to a click. */
   at: number;
   text: number;
   clicked: boolean;
 }
 
 interface GatheredText extends TextDigest {
-  /** Index among all texts. */
+  /** The text's index, counting from 0 in order of appearance. */
   readonly place: number;
   /**
-   * The most recently shown hits and how many times in a row they were shown. Most searches for a given text
-   * show the same hits.
+   * The hits shown most recently, and how many times in a row they were shown. Counting repeats saves time,
+   * because most searches for a text show the same hits.
    */
   page: { readonly hits: Uint32Array; times: number };
 }
 
 interface GatheredStep extends Step {
-  /** Index among all steps. */
+  /** The step's index, counting from 0 in order of appearance. */
   readonly place: number;
 }
 
@@ -98,7 +104,7 @@ interface LoggedClick {
 
 export async function digestLog(shop: Shop, fromMs: number, toMs: number): Promise<LogDigest> {
   const counts = new Map<number, number>();
-  /** Clicks by the time of the search that led to them. */
+  /** Clicks by the time of the search whose hits were clicked. */
   const clicks = new Map<number, LoggedClick[]>();
   let rows = 0;
   for await (const day of days(shop, fromMs, toMs)) {
@@ -150,9 +156,12 @@ class Gathering {
   /** Steps by the first text's number, then by the second's. */
   readonly #steps = new Map<number, Map<number, GatheredStep>>();
   #stepCount = 0;
-  /** Visitors by person. */
+  /** Visitors by the person's number in the log. */
   readonly #visitors = new Map<number, Visitor>();
-  /** Pairs of visitor and text, and pairs of visitor and step, that have already been counted. */
+  /**
+   * The pairs of visitor and text, and of visitor and step, that have already been counted, so that each
+   * person counts once.
+   */
   readonly #searched = new NumberPairs();
   readonly #stepped = new NumberPairs();
   readonly #shown = new Float64Array(PLACES);
@@ -243,7 +252,7 @@ class Gathering {
     return all === undefined ? [] : all.filter((click) => click.counter === counter);
   }
 
-  /** Counts the first page's impressions, and each clicked document once. */
+  /** Counts one search: its first page's impressions, and one click for each clicked document. */
   #expose(
     text: GatheredText,
     { hits: all, hitsFrom }: SearchBlock,
@@ -271,7 +280,7 @@ class Gathering {
     }
   }
 
-  /** Adds the impressions of the text's most recently shown hits. */
+  /** Adds the impressions of the hits in `page`, which were shown `times` times. */
   #countPage({ documents, page: { hits, times } }: GatheredText): void {
     for (const [place, document] of hits.entries()) {
       const { shown } = exposureOf(documents, document);
@@ -280,7 +289,7 @@ class Gathering {
     }
   }
 
-  /** Records a person's next search. */
+  /** Records a person's next search, and the step that leads to it from the previous one. */
   #visit(visitor: Visitor, at: number, text: number, clicked: boolean): void {
     const before = { ...visitor };
     visitor.at = at;

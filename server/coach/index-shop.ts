@@ -1,6 +1,6 @@
-// Runs the coach's searches on an index, optionally with a proposed rule. Shoppers notice nothing: these
-// searches are not logged, counted or cached. They match by keywords only, because the coach looks for
-// missing words: a document that only its vector would find counts as missing.
+// Runs the coach's searches on an index, optionally with a proposed rule. They leave no trace: they are not
+// logged, counted or cached. They match by keywords only, because the coach looks for missing words: a
+// document that only its vector would find counts as missing.
 
 import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";
@@ -58,13 +58,13 @@ export class IndexShop {
 }
 
 /**
- * The fields to search. Null means the fields in the settings. If the settings name none, each real query
- * names its own, so the coach searches all indexed text fields. Empty if the index has no such field.
+ * The fields to search. Null means the fields in the settings. If the settings name none, every real query
+ * has to name its own, so the coach searches all indexed text fields. Empty if the index has no such field.
  */
 function searchedFields({ searchable }: ResolvedSchema, { fields }: IndexRecord): string[] | null {
   if (searchable.length > 0) return null;
   const texts = fields.filter(({ type, index }) => isTextType(type) && index).map(({ name }) => name);
-  return texts.filter((name) => !name.includes(",")); // query_by cannot contain a name with a comma
+  return texts.filter((name) => !name.includes(",")); // query_by is separated by commas
 }
 
 function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {

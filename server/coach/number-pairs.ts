@@ -1,20 +1,20 @@
-// A set of pairs of whole numbers, designed for millions of pairs: open addressing in one array instead of a
-// string per pair.
+// A set of pairs of whole numbers, made for millions of pairs: a hash table with open addressing in one array
+// instead of one string per pair.
 
 const PLACES_MIN = 1024;
-/** Pairs below these limits fit exactly into a double. */
+/** A pair of numbers below these limits fits exactly into one double. */
 const FIRST_END = 2 ** 27 - 1;
 const SECOND_END = 2 ** 26;
 const SPREAD = [0x9e3779b1, 0x85ebca6b] as const;
 
 export class NumberPairs {
-  /** Open-addressing slots. 0 marks an empty slot. */
+  /** The hash table's slots. An empty slot is 0. */
   #places = new Float64Array(PLACES_MIN);
   #size = 0;
 
   /**
-   * Returns false if the pair was already present. Throws RangeError if the first number is >= 2^27 - 1 or
-   * the second >= 2^26.
+   * Adds the pair. Returns false if it was already present. Throws RangeError if the first number is >= 2^27
+   * - 1 or the second >= 2^26.
    */
   add(first: number, second: number): boolean {
     if (first >= FIRST_END || second >= SECOND_END) throw new RangeError("the pair is too large");

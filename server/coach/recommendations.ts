@@ -1,4 +1,4 @@
-// The catalog's recommendations: saves an analysis's advice, and finds and lists recommendations. Pure
+// The recommendations in the catalog: saves an analysis's advice, and finds and lists recommendations. Pure
 // functions.
 
 import { ownedBy } from "../catalog/owned-records.js";
@@ -10,13 +10,13 @@ import { DAY_MS } from "../query-log/rows/time.js";
 import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";
 
 /**
- * After a decision on a subject, no new advice on it is saved for this long. A pending recommendation is
- * deleted if no analysis renews it for this long.
+ * After a recommendation has been applied or dismissed, new advice on its subject is discarded for this long.
+ * A pending recommendation is deleted if no analysis has found it again for this long.
  */
 const REST_MS = 30 * DAY_MS;
 /**
- * Maximum number kept per index. Above it, the oldest decided recommendations are deleted; pending ones are
- * not.
+ * Maximum number of recommendations kept per index. Beyond it, the oldest applied or dismissed ones are
+ * deleted, but never pending ones.
  */
 const KEPT_MAX = 1_000;
 
@@ -26,8 +26,8 @@ export interface SavedAdvice {
 }
 
 /**
- * Saves an analysis's advice. Advice on a pending recommendation's subject renews it. Advice on a recently
- * decided subject is skipped.
+ * Saves an analysis's advice. Advice with the same subject as a pending recommendation renews that
+ * recommendation. Advice with the same subject as a recently applied or dismissed one is skipped.
  */
 export function saveAdvice(
   state: CatalogState,
@@ -115,7 +115,7 @@ export function recommendationView(
   return { ...shown, index: index.name };
 }
 
-/** A set of advice, searchable by subject. */
+/** A set of advice in which advice can be found by its subject: its type and its search term. */
 class Subjects<T extends Advice = Advice> {
   readonly #language: string | null;
   readonly #known: { readonly advice: T; readonly term: string; readonly form: WordForm }[] = [];
@@ -129,7 +129,10 @@ class Subjects<T extends Advice = Advice> {
     this.#known.push({ advice, term, form: wordForm(wordsIn(term), this.#language) });
   }
 
-  /** Returns advice of the same kind from the set, about the same term or another form or spelling of it. */
+  /**
+   * Finds advice in the set that has the same type and subject as `advice`. Other forms and spellings of a
+   * term count as the same subject.
+   */
   like(advice: Advice): T | undefined {
     const term = termOf(advice);
     const form = wordForm(wordsIn(term), this.#language);

@@ -1,5 +1,5 @@
-// What the coach asks about an index: its log and its current results. The coach runs on its own thread;
-// another thread answers.
+// The coach's view of an index: its log and its current results. The coach runs on its own thread and sends
+// these requests to another.
 import type { RuleDraft } from "../catalog/records/rule.js";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 
@@ -12,20 +12,20 @@ export interface ShopHit {
 export interface ShopAnswer {
   readonly found: number;
   readonly hits: readonly ShopHit[];
-  /** The index's spelling corrections for the query. */
+  /** Spelling corrections that the index suggests for the query. */
   readonly corrections: readonly string[];
 }
 
 export interface ShopQuestion {
   readonly q: string;
-  /** True to match only the words themselves, without prefixes and typos. */
+  /** True to match only the query's words themselves: no prefixes, no typos, no dropped words. */
   readonly exact?: boolean;
   /** A rule to try out before it is proposed. */
   readonly rule?: RuleDraft;
 }
 
 export interface Shop {
-  /** ISO 639-1 code; null if unspecified. */
+  /** The index's language as an ISO 639-1 code; null if unspecified. */
   readonly language: string | null;
   rows(fromMs: number, toMs: number): Promise<LogRows>;
   /** Returns logged texts by their dictionary numbers. */

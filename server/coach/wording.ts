@@ -40,8 +40,8 @@ const ANSWER = object(
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-AI-503" };
 
 /**
- * Returns the advice in the model's words. Advice that the model does not mention stays unchanged. Throws
- * SK-AI-503.
+ * Returns the advice as worded by the model. Advice that the model's reply does not mention stays unchanged.
+ * Throws SK-AI-503.
  */
 export async function wordAdvice(
   advice: readonly Advice[],
@@ -90,7 +90,7 @@ async function wordSome(
   }
 }
 
-/** The queries and counts that the model receives for one finding. */
+/** The part of a finding that is sent to the model: queries and counts. */
 function toldOf({ type, payload, evidence, search_count: searches }: Advice): object {
   const queries = "user_term" in payload ? [payload.user_term, payload.your_term] : [payload.query];
   const counts = Object.entries(evidence).filter(([, value]) => typeof value === "number");

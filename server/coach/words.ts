@@ -1,4 +1,5 @@
-// Compares the texts of two queries: which words differ, and whether only in spelling or form.
+// Compares the texts of two queries: which words differ, and whether they differ only in spelling or word
+// form.
 import { languageNumber, stem } from "../../engine-wasm/host/stemmer.js";
 import { editsWithin } from "../question/words/typos/edits-within.js";
 
@@ -15,11 +16,13 @@ export function wordsIn(text: string): string[] {
 export interface Difference {
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Number of equal words at the start and end together. */
+  /** Number of equal words removed from the start and the end. */
   readonly shared: number;
 }
 
-/** The parts of two texts that remain after removing equal words at the start and the end. */
+/**
+ * Removes the words that two texts share at their start and at their end, and returns the rest of each text.
+ */
 export function differenceOf(before: readonly string[], after: readonly string[]): Difference {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -39,7 +42,7 @@ export function stemsOf(words: readonly string[], language: string | null): stri
   return words.map((word) => stem(number, word));
 }
 
-/** Two keys of a text. Texts that have either key in common are forms of the same words. */
+/** Two keys for a text. If two texts have either key in common, one is a form of the other. */
 export interface WordForm {
   readonly joined: string;
   readonly stems: string;
@@ -58,7 +61,7 @@ export function areForms(a: readonly string[], b: readonly string[], language: s
   return areSameForm(wordForm(a, language), wordForm(b, language));
 }
 
-/** One typing error is allowed per this many letters. */
+/** Number of letters for each allowed typing error. */
 const LETTERS_PER_ERROR = 4;
 const ERRORS_MAX = 2;
 
@@ -70,7 +73,7 @@ export function areSpellings(a: string, b: string): boolean {
   return editsWithin(a, b, errors);
 }
 
-/** A text's letters as a set of bits. Several letters share a bit. */
+/** The letters of a text as a 32-bit set, in which several letters share a bit. */
 function lettersOf(text: string): number {
   let letters = 0;
   for (let i = 0; i < text.length; i++) letters |= 1 << text.charCodeAt(i);

@@ -1,5 +1,5 @@
-// The index setting `ai`: whether rules or a language model interpret an index's queries. Reads the members
-// and checks that they are consistent. The interpreting happens elsewhere.
+// The index setting `ai`: whether rules or a language model interpret an index's queries. Reads its members
+// and checks that they are consistent. Queries are interpreted elsewhere.
 import { isObject } from "../../ground/input/json-value.js";
 import { type BodyMember, defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
 import {
@@ -16,7 +16,7 @@ import { API_KEY } from "./model-servers.js";
 /** What interprets an index's queries: the rules, or a language model on an OpenAI-compatible server. */
 export interface AiSetting {
   readonly provider: "rules" | "endpoint";
-  /** Set if and only if the provider is "endpoint"; so is `model`. */
+  /** `url` and `model` are set if and only if the provider is "endpoint". */
   readonly url: string | null;
   readonly model: string | null;
   /** Always null here. The index record stores the sealed key. */
@@ -39,7 +39,7 @@ const AI = object(MEMBERS, { unknown: "refused" });
 
 type GivenAi = ValuesOf<typeof MEMBERS>;
 
-/** Reads `ai`. If a change selects the rules, the members for the endpoint are removed. */
+/** Reads `ai`. If a change selects the rules, `url` and `model` are reset to null. */
 const AI_CHANGE: ValueReader<GivenAi> = {
   ...AI,
   read(value, path, rules, present) {

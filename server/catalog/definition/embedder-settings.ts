@@ -30,7 +30,7 @@ export interface SemanticSettings {
   readonly candidates: number;
 }
 
-/** All vectors have this number of dimensions, so no other number is accepted. */
+/** `dimensions` must be this number, because all vectors have the same length. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
   schema: { enum: [FIXED_LIMITS.vectorNumbers] },
@@ -72,9 +72,7 @@ const EMBEDDER = object(MEMBERS, { unknown: "refused" });
 
 type GivenEmbedder = ValuesOf<typeof MEMBERS>;
 
-/**
- * Reads `embedder`. If a change selects a source that uses no server, the members for the server are removed.
- */
+/** Reads `embedder`. If a change selects a source without a server, `url` and `model` are reset to null. */
 const EMBEDDER_CHANGE: ValueReader<GivenEmbedder> = {
   ...EMBEDDER,
   read(value, path, rules, present) {
@@ -142,7 +140,7 @@ export function checkEmbedderFields(
     if (field === undefined) wrong(`names ${describe(name)}, which is not a field of the schema`);
     else if (!isTextType(field.type))
       wrong(`names ${describe(name)}, which is not a string or string[] field`);
-    // Learned vectors are trained on indexed words.
+    // Learned vectors are trained on indexed words, so the field's words must be indexed.
     else if (!field.index && EMBEDDER_SOURCES[source].vectors === "learned")
       wrong(`names ${describe(name)}, which is not indexed, so nothing can be learned from it`);
   }

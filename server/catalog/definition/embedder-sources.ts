@@ -12,13 +12,13 @@ export interface EmbedderSettings {
   readonly model: string | null;
   /** Always null here. The index record stores the sealed key. */
   readonly api_key: null;
-  /** Document fields to embed. Null means the searchable fields. */
+  /** Document fields to embed. If null, the searchable fields are embedded. */
   readonly fields: readonly string[] | null;
   readonly dimensions: number;
 }
 
 interface SourceEntry {
-  /** Text for the OpenAPI document; null if the name is clear enough. */
+  /** Describes the source in the OpenAPI document. Null if its name is clear enough. */
   readonly description: string | null;
   /**
    * "learned": a model trained on the index's own documents computes the vectors, so the embedded fields'
@@ -28,7 +28,7 @@ interface SourceEntry {
   readonly vectors: "learned" | "outside" | "none";
   /** The model server's wire format (server/models/embedding-wires.ts). Null if the source uses no server. */
   readonly wire: string | null;
-  /** The vector policy that the shards apply to an index with this many documents. */
+  /** The vector policy for an index with this many documents, which its shards follow. */
   readonly policy: (settings: Endpoint, documents: number) => VectorPolicy;
 }
 
@@ -41,15 +41,17 @@ type Endpoint = Pick<EmbedderSettings, "url" | "model" | "fields">;
 const AUTO_DOCUMENTS_MIN = 200;
 const AUTO_DOCUMENTS_MAX = 200_000;
 
-/** Smallest origin number for vectors from outside. Learned models have smaller numbers. */
+/**
+ * Smallest origin number for vectors from a client or another server. Learned models have smaller numbers.
+ */
 const OUTSIDE = 0x80000000;
 
 const LEARNED: VectorPolicy = { source: "documents", origin: 0 };
 const NONE: VectorPolicy = { source: "none", origin: 0 };
 
 /**
- * Policy for vectors from a server: the shards wait until the vectors arrive. Vectors from different origins
- * are never compared, so the origin depends on everything that affects the vectors.
+ * Policy for vectors from a model server: the shards wait for the vectors to arrive. Vectors are compared
+ * only if they have the same origin, so the origin number depends on everything that affects the vectors.
  */
 function served({ url, model, fields }: Endpoint): VectorPolicy {
   return { source: "endpoint", origin: (crc32(JSON.stringify([url, model, fields])) | OUTSIDE) >>> 0 };
@@ -90,12 +92,12 @@ export type WireName = Exclude<(typeof EMBEDDER_SOURCES)[EmbedderSource]["wire"]
 /** Names of all sources, in table order. */
 export const SOURCE_NAMES = Object.keys(EMBEDDER_SOURCES) as readonly EmbedderSource[];
 
-/** Lists the sources that satisfy `holds`, phrased for a sentence: "endpoint or pushed". */
+/** Lists the sources for which `holds` returns true, phrased for a sentence: "endpoint or pushed". */
 export function sourcesThat(holds: (entry: SourceEntry) => boolean): string {
   return SOURCE_NAMES.filter((name) => holds(EMBEDDER_SOURCES[name])).join(" or ");
 }
 
-/** The vector policy that the shards apply to an index with this many documents. */
+/** The vector policy for an index with this many documents, which its shards follow. */
 export function vectorPolicy(
   { settings: { embedder } }: { readonly settings: { readonly embedder: EmbedderSettings } },
   documents: number,

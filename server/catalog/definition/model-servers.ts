@@ -11,13 +11,14 @@ export const KEYED_SETTINGS = ["embedder", "ai"] as const;
 export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
 
 /**
- * The API keys in an index record. Each is sealed with the data directory's key, for its tenant and server.
+ * The API keys in an index record. Each is encrypted with the data directory's key and bound to its tenant
+ * and server.
  */
 export interface SealedKeys {
   readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
 }
 
-/** The member `api_key` in settings that name a server. */
+/** Reads `api_key` in settings that name a server. */
 export const API_KEY = defaultsTo(
   null,
   checked(secret(text(FIXED_LIMITS.modelKeyBytesMax)), (key) =>
@@ -26,7 +27,7 @@ export const API_KEY = defaultsTo(
   "Kept encrypted and never shown. Left out or null: the one that is kept stays; an empty text removes it.",
 );
 
-/** Which servers a tenant's indexes may name, and how keys for them are sealed. */
+/** Which servers a tenant's indexes may name, and how the tenant's keys for them are sealed. */
 export interface ModelServers {
   readonly addresses: AddressRules;
   /** Seals a key for the server in `url`. */
@@ -40,13 +41,13 @@ interface NamedServer {
 
 export type NamedServers = { readonly [K in KeyedSetting]: NamedServer };
 
-/** The part of an index record that names the servers and stores their keys. */
+/** The members of an index record that name the servers and store their keys. */
 type ServersOf = SealedKeys & { readonly settings: NamedServers };
 
 /**
- * The sealed keys after a change of the settings. `before` is the record before the change, or null for a new
- * index. Throws SK-IX-400 if a server is not allowed, or if a stored key would be sent to a server other than
- * its own.
+ * Returns the sealed keys after a settings change. `before` is the record before the change, or null for a
+ * new index. Throws SK-IX-400 if a server is not allowed, or if a stored key would be sent to a server other
+ * than the one it was given for.
  */
 export function sealedKeys(
   settings: NamedServers,

@@ -65,7 +65,7 @@ export const INDEX_NAME: ValueReader<string> = checked(
   { pattern: "^[a-z0-9_-]+$" },
 );
 
-/** A language with a stemmer. */
+/** An ISO 639-1 code of a language that has a stemmer. */
 export const LANGUAGE: ValueReader<string> = checked(text(FIXED_LIMITS.languageBytesMax), (language) => {
   const known = languageCodes();
   return known.includes(language) ? null : `must be one of ${known.join(", ")}, not ${describe(language)}`;
@@ -102,7 +102,7 @@ export const SCHEMA = object(
   { unknown: "kept" },
 );
 
-/** Leaves the fields unread, because each is first merged with its old definition. */
+/** `fields` stays unparsed here, because each field is first merged with its old definition. */
 export const SCHEMA_CHANGE = object(
   {
     fields: optional(
@@ -130,7 +130,7 @@ function fieldNameProblem(name: string): string | null {
   return `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`;
 }
 
-/** Throws if a schema, or a change to one, lists a field twice. */
+/** Throws SK-IX-400 if a schema, or a change to a schema, lists a field twice. */
 export function refuseDuplicates(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
@@ -171,7 +171,10 @@ export function fieldDefinition(
   };
 }
 
-/** Returns the unknown properties, which are kept and shown to clients. Throws if they are too large. */
+/**
+ * Returns the unknown properties, which are stored and shown to clients. Throws SK-IX-400 if they are too
+ * large.
+ */
 export function extensions(
   others: Readonly<Record<string, unknown>>,
   path: string,

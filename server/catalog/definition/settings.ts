@@ -1,5 +1,5 @@
-// An index's search settings: the defaults, and the checks of a change against the schema. Most settings
-// affect only queries. Changing one that affects documents' terms makes stored segments stale.
+// An index's search settings: the defaults, and how a change is checked against the schema. Most settings
+// affect only queries, but a change to one that affects the documents' terms makes stored segments stale.
 
 import { isTextType } from "../../ground/field-types.js";
 import { describe } from "../../ground/input/json-value.js";
@@ -56,7 +56,7 @@ export interface IndexSettings {
   readonly ai: AiSetting;
 }
 
-/** The part of an index record that the settings determine. */
+/** The members of an index record that are derived from its settings. */
 export interface SettingsOf extends SealedKeys {
   readonly settings: IndexSettings;
 }
@@ -157,7 +157,7 @@ function withoutKeys(given: GivenSettings): IndexSettings {
   return { ...given, embedder: { ...embedder, api_key: null }, ai: { ...ai, api_key: null } };
 }
 
-/** True if changing the settings from `a` to `b` means that documents must be analysed again. */
+/** True if changing the settings from `a` to `b` requires analysing the documents again. */
 export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   const key = (settings: IndexSettings): string =>
     JSON.stringify([

@@ -24,14 +24,14 @@ export interface DataSource {
   readonly credentials: SealedCredentials | null;
   readonly enabled: boolean;
   /**
-   * Where the items are: a JSON pointer or the path of an XML element. If null, the format's reader finds
-   * them.
+   * Where the feed's items are: a JSON pointer or a path of XML elements. If null, the reader for the format
+   * finds them.
    */
   readonly items_path: string | null;
   readonly id_field: string | null;
   readonly delimiter: string | null;
   readonly encoding: string | null;
-  /** Maximum share of the index that a run in `replace` mode may delete. */
+  /** A run in `replace` mode fails if it would delete more than this fraction of the index. */
   readonly max_delete_ratio: number;
   /** True if the feed's server refused the credentials. The schedule pauses until they change. */
   readonly suspended: boolean;
@@ -41,7 +41,7 @@ export interface DataSource {
   /** When the schedule will next start a run, and when it last started one. ISO 8601 UTC. */
   readonly next_due: string | null;
   readonly last_due: string | null;
-  /** The feed's validators at the last run, if that run read the whole feed and no item failed. */
+  /** The feed's validators from the last run. Null unless that run read the whole feed and no item failed. */
   readonly validators: FeedValidators | null;
 }
 
@@ -52,8 +52,8 @@ export interface SealedCredentials {
 }
 
 /**
- * A feed's HTTP validators. They apply only to the index that the feed was read into, and only while nothing
- * else has written to it.
+ * A feed's HTTP validators. They apply only to the index into which the feed was read, and only while nothing
+ * else has written to that index.
  */
 export interface FeedValidators {
   readonly etag: string | null;

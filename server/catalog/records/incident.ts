@@ -2,7 +2,7 @@
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 
-/** A problem that needs a person's attention. */
+/** A data source's problem that needs a person's attention. */
 export interface Incident {
   readonly id: number;
   /** Uid of the data source's index. */
@@ -11,7 +11,7 @@ export interface Incident {
   readonly run: number;
   readonly code: FeedErrorCode;
   readonly message: string;
-  /** ISO 8601 UTC; `resolved_at` is null while the incident is open. */
+  /** All times are ISO 8601 UTC. `resolved_at` is null while the incident is open. */
   readonly created_at: string;
   readonly resolved_at: string | null;
 }

@@ -17,7 +17,7 @@ export interface IndexRecord extends SettingsOf {
   readonly defaultSortingField: string | null;
   /** Unknown properties of the schema object, returned to clients. */
   readonly schemaExtensions: Readonly<Record<string, unknown>>;
-  /** Incremented by every change that makes stored segments stale (fields, analysis settings). */
+  /** Incremented by every change (to fields or analysis settings) that makes stored segments stale. */
   readonly schemaVersion: number;
   readonly nextSlot: number;
   /**
@@ -44,10 +44,7 @@ export const INDEX_KIND = {
   copiedAs: null,
 } as const satisfies StoredKind;
 
-/**
- * Data numbers whose documents are to be dropped and may still be in the shards. The records themselves are
- * empty.
- */
+/** Records whose ids are data numbers that the shards still have to drop. The records are otherwise empty. */
 export const DROP_KIND = {
   name: "drop",
   counter: null,
@@ -60,7 +57,7 @@ export function isMade({ making }: IndexRecord): boolean {
   return making !== true;
 }
 
-/** Number of the index's query log. Each index has its own log. */
+/** Number of the index's query log. No two indexes share a log. */
 export function logOf({ log, uid }: Pick<IndexRecord, "log" | "uid">): number {
   return log ?? uid;
 }

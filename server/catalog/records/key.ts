@@ -2,7 +2,7 @@
 // what a key may do.
 import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
 
-/** What a key allows. `admin` includes all other scopes. */
+/** All scopes a key can have. `admin` includes the others. */
 export const SCOPES = [
   "search",
   "events",
@@ -38,7 +38,7 @@ export interface KeyRecord {
   readonly lastUsedOn?: string;
 }
 
-/** A value that a rotation replaced. */
+/** A key value that a rotation has replaced. */
 export interface PreviousKeyValue {
   readonly hash: string;
   readonly prefix: string;

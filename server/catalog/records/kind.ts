@@ -5,22 +5,23 @@
 export interface StoredKind {
   /** Records are stored under "<name>/<id>". ON DISK - never reuse a name for something else. */
   readonly name: string;
-  /** The counter that supplies ids for new records. Null if a record has its owner's id. */
+  /**
+   * Name of the counter that supplies ids for new records. Null if a record uses the id of what it belongs
+   * to.
+   */
   readonly counter: string | null;
-  /** What owns the records. They are deleted together with their owner. */
+  /** What each record belongs to. Deleting the owner deletes the record. */
   readonly of: "tenant" | "index" | null;
   /**
    * True if other records are meaningless without these. The catalog then refuses to open if one of these is
    * damaged.
    */
   readonly vital: boolean;
-  /**
-   * The name of these records in a request that copies an index's settings. Null if they are never copied.
-   */
+  /** Name for these records in a request that copies parts of an index. Null if they cannot be copied. */
   readonly copiedAs: string | null;
   /**
-   * Whether an index's records stay with its data or with its name when two indexes are swapped. Absent if no
-   * index owns them.
+   * When two indexes are swapped, whether these records stay with the index's data or with its name. Absent
+   * if the records do not belong to indexes.
    */
   readonly goesWith?: "data" | "name";
 }
@@ -32,7 +33,7 @@ export interface Change {
   readonly record: object | null;
 }
 
-/** A command's result: the members of the state that it replaces, and its changes to stored records. */
+/** A command's result: the replaced members of the state, and the changes to stored records. */
 export type Applied<State> = Partial<State> & { readonly changes: readonly Change[] };
 
 export function stored({ name }: StoredKind, id: number, record: object): Change {

@@ -50,7 +50,7 @@ interface PerformerPayload {
   readonly document_ids: readonly string[];
 }
 
-/** A miner's output. */
+/** A finding by one of the coach's miners, before it is saved as a recommendation. */
 export type Advice = AdviceBase &
   (
     | { readonly type: "missing_synonym"; readonly payload: SynonymPayload }
@@ -59,7 +59,7 @@ export type Advice = AdviceBase &
     | { readonly type: "top_performer"; readonly payload: PerformerPayload }
   );
 
-/** The record created by applying a recommendation. */
+/** The record created when a recommendation was applied. */
 export interface CreatedRecord {
   readonly kind: "synonym" | "ranking_rule";
   readonly id: number;

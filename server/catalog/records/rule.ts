@@ -26,11 +26,11 @@ interface RuleConditions {
   readonly query_contains: readonly string[];
 }
 
-/** What a rule does. Unset members are absent. The rule's type determines which members it has. */
+/** What a rule does. The rule's type determines which members it may have; unset members are absent. */
 export interface RuleEffect {
   readonly filter_by?: string;
   readonly weight?: number;
-  /** Document ids. A pin lists them in the order of their positions. */
+  /** Document ids. A pin rule pins them in this order. */
   readonly documents?: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export const RULE = object(
 /** The rule's members that clients may set. */
 export type RuleDraft = Pick<RankingRule, "name" | "type" | "conditions" | "effect" | "priority" | "enabled">;
 
-/** Checks a rule's texts the way its index's queries would understand them. */
+/** Checks texts in a rule against the index that the rule belongs to. */
 export interface RuleTexts {
   /** Throws SK-SE-400 with the position of the error if the filter does not fit the schema. */
   checkFilter(filterBy: string): void;
@@ -142,7 +142,10 @@ export function readRule(
   return draft;
 }
 
-/** Throws SK-RR-400 with the position of the error. `where` names the rule in the message. */
+/**
+ * Checks a rule's filter. Throws SK-RR-400 with the position of the error; `where` is put before the message
+ * to name the rule.
+ */
 export function checkRuleFilter(filterBy: string, texts: RuleTexts, where = ""): void {
   try {
     texts.checkFilter(filterBy);
@@ -181,8 +184,8 @@ function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffe
 }
 
 /**
- * Checks that the effect has what the rule's type needs, and no member that looks as if it selected documents
- * but would be ignored.
+ * Checks that the effect has the members that the rule's type needs, and none that looks as if it selected
+ * documents but would be ignored.
  */
 function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
   const { documents, filter_by, weight } = effect;

@@ -8,7 +8,7 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export const RUN_TRIGGERS = ["manual", "schedule", "start"] as const;
 export type RunTrigger = (typeof RUN_TRIGGERS)[number];
 
-/** One reading of a data source's feed. */
+/** One run of a data source, that is, one attempt to read its feed into the index. */
 export interface SyncRun {
   readonly id: number;
   /** Uid of the data source's index. */
@@ -25,8 +25,8 @@ export interface SyncRun {
   readonly error: string | null;
   readonly error_code: FeedErrorCode | null;
   /**
-   * The first errors of single items as deflated JSON, which is small because errors tend to repeat. Null if
-   * there are none.
+   * The first errors of individual items, as deflated JSON. Compresses well because errors tend to repeat.
+   * Null if no item failed.
    */
   readonly packedErrors: Uint8Array | null;
 }
@@ -37,7 +37,7 @@ export interface RunCounts {
   readonly failed: number;
   readonly deleted: number;
   readonly unchanged: number;
-  /** Bytes of the feed, as received. */
+  /** Number of bytes received from the feed's server. */
   readonly bytes: number;
 }
 

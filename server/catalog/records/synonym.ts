@@ -14,7 +14,7 @@ export interface SynonymGroup {
   /** The index's uid. */
   readonly index: number;
   readonly type: SynonymType;
-  /** Words or phrases; the root is one of them. */
+  /** Words or phrases, including the root. */
   readonly synonyms: readonly string[];
   /**
    * In a one_way group, a search for the root also finds the other entries, but not vice versa. Null in a
@@ -68,7 +68,7 @@ export function readSynonyms(
 ): SynonymDraft {
   const rules = { limits, code: "SK-SY-400" } as const;
   const { type, enabled, ...given } = SYNONYMS.read(body, "", rules, current ?? undefined);
-  /** Trims each entry and removes duplicates. */
+  /** The entries, trimmed and without duplicates. */
   const entries = [...new Set(given.synonyms.map((entry) => entry.trim()))];
   const wanted = given.root?.trim() ?? null;
   const rootGiven = isObject(body) && (body.root ?? null) !== null;

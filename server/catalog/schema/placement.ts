@@ -1,7 +1,7 @@
 // Where an index's documents are stored. While the index is small, they are all in one shard, its home,
 // because each additional shard costs every query about as much as the first. Once the index has grown, they
-// are spread over all shards by the hashes of their ids. The shards store documents at home and spread
-// documents under two different data numbers, so that both can coexist during the move.
+// are spread over all shards by the hashes of their ids. An index has one data number for documents at home
+// and another for spread documents, so that both sets can coexist in the shards while the index moves.
 import type { Limits } from "../../ground/limits.js";
 import type { IndexRecord } from "../records/index-record.js";
 
@@ -16,7 +16,7 @@ export interface Location {
 
 const HOME_BIT = 2 ** 31;
 
-/** An index's data number while its documents are at home. */
+/** The data number for an index's documents at home. The data number for its spread documents is the uid. */
 export function homeData(uid: number): number {
   return uid + HOME_BIT;
 }
@@ -35,7 +35,7 @@ export function uidOfData(data: number): number {
   return data % HOME_BIT;
 }
 
-/** True if new indexes start in a single shard on a server with that many shards. */
+/** True if new indexes start in one of several shards, which `homeDocumentsMax` <= 1 prevents. */
 export function startsAtHome(
   shards: number,
   { homeDocumentsMax }: Pick<Limits, "homeDocumentsMax">,
@@ -43,7 +43,7 @@ export function startsAtHome(
   return shards > 1 && homeDocumentsMax > 1;
 }
 
-/** Which of its index's shards owns a document: a number from 0 to `shards` - 1. */
+/** Which of its index's shards a document belongs to: a number from 0 to `shards` - 1. */
 export function shardOf(hash: bigint, shards: number): number {
   return Number(hash >> 32n) % shards;
 }
@@ -65,8 +65,8 @@ export class Locations {
   }
 
   /**
-   * Every location that may contain the documents: only the home if `data` is a home's data number, otherwise
-   * all shards together and the home.
+   * Every location where documents may be stored. If `data` is a home's data number, only that home.
+   * Otherwise `data` is a uid, and the documents may be spread over all shards, at home, or both.
    */
   every(data: number): Location[] {
     return isHomeData(data) ? [this.home(uidOfData(data))] : [this.spread(data), this.home(data)];

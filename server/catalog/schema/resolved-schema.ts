@@ -1,6 +1,6 @@
-// The resolved schema: what queries and writes need from an index record, derived once per record. It has the
-// fields by name and by slot with their engine codes, the searchable fields with their weights, and the
-// schema in the form sent to the shards.
+// The resolved schema: what queries and writes need from an index record, derived once per record. It
+// contains the fields (by name and by slot) with their engine codes, the searchable fields with their
+// weights, and the schema in the form sent to the shards.
 import {
   ANALYSIS_VERSION,
   FLAG_BRAND,
@@ -17,13 +17,15 @@ import type { FieldDefinition } from "../definition/schema.js";
 import type { IndexSettings } from "../definition/settings.js";
 import type { IndexRecord } from "../records/index-record.js";
 
-/** More schema versions than any index will ever have. */
+/**
+ * An index never reaches this many schema versions, so adding multiples of it keeps version numbers unique.
+ */
 const SCHEMA_VERSIONS = 2 ** 20;
 
 export interface ResolvedField {
   readonly name: string;
   readonly type: FieldType;
-  /** The engine's TYPE_* constant. */
+  /** The engine's TYPE_* constant for `type`. */
   readonly code: number;
   readonly kind: ValueKind;
   readonly array: boolean;
@@ -39,7 +41,7 @@ export interface ResolvedField {
 
 export interface WeightedField {
   readonly field: ResolvedField;
-  /** Always positive. */
+  /** Greater than zero. */
   readonly weight: number;
 }
 
@@ -51,7 +53,7 @@ export class ResolvedSchema {
   readonly symbolsToIndex: string;
   readonly tokenSeparators: string;
   readonly defaultSort: ResolvedField | null;
-  /** Slots of fields with part numbers. */
+  /** Slots of the fields that contain part numbers. */
   readonly skuSlots: readonly number[];
   readonly brandSlot: number | null;
   readonly shardSchema: ShardSchema;
@@ -71,7 +73,7 @@ export class ResolvedSchema {
     this.skuSlots = skus.flatMap((name) => this.#byName.get(name)?.slot ?? []);
     this.brandSlot = brand === null ? null : (this.#byName.get(brand)?.slot ?? null);
     this.shardSchema = {
-      // A new analyser version counts as a schema change of every index.
+      // A new analyser version changes the schema version of every index, so stored segments become stale.
       version: (ANALYSIS_VERSION - 1) * SCHEMA_VERSIONS + record.schemaVersion,
       fields: record.fields.map((definition) => ({
         slot: definition.slot,
@@ -93,8 +95,9 @@ export class ResolvedSchema {
   }
 
   /**
-   * The field's weight: its own from the settings or, if the settings list no weights, one that descends in
-   * the order of searchable attributes.
+   * The field's weight from the settings. If the settings list no weights, the searchable fields have
+   * descending weights in their order, and the last field has 1. Returns 1 for a field that is not
+   * searchable.
    */
   weightOf(field: ResolvedField): number {
     return this.searchable.find((entry) => entry.field === field)?.weight ?? 1;

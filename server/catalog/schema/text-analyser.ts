@@ -8,15 +8,17 @@ import type { ResolvedSchema } from "./resolved-schema.js";
 export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
 
 export interface TextAnalyser {
-  /** Identifies how text is split. Analysers that produce the same terms have the same value. */
+  /**
+   * Identifies the way the analyser splits text: two analysers with the same value produce the same terms.
+   */
   readonly analysis: string;
   /** Words and joined words, with their UTF-8 byte offsets in the text. */
   tokens(text: string): readonly Token[];
-  /** Terms of the single words, without joined words. */
+  /** The terms of the words, leaving out joined words. */
   terms(text: string): string[];
-  /** The normalised form in which whole values are compared. */
+  /** Normalises a whole value. Two values are compared in this form. */
   fold(text: string): Uint8Array;
-  /** A document id's hash. It selects the document's shard and is the id's key in id filters. */
+  /** Hash of a document id. It determines the document's shard, and id filters look the document up by it. */
   hash(id: string): bigint;
 }
 

@@ -74,8 +74,8 @@ async function finished(client: ApiClient): Promise<Backup> {
 }
 
 /**
- * Checks the copied files against the manifest. The manifest is copied last, so a copy that has one is
- * complete.
+ * Copies the backup, then checks the copied files against the manifest. The manifest is copied last, so a
+ * copy that has one is complete.
  */
 async function copy(made: Backup, to: string): Promise<void> {
   // Imported here so that other commands do not load it.

@@ -117,7 +117,7 @@ export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): I
   return inferSchema(observer.fields.values(), observer.documents);
 }
 
-/** Creates the index unless it exists. Returns its fields' declared types. */
+/** Creates the index if it does not exist. Returns the types that its schema declares for its fields. */
 async function prepareIndex(
   client: ApiClient,
   input: DocumentInput,

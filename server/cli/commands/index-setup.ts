@@ -1,5 +1,5 @@
 // Makes sure that an import's index exists: uses the existing one, or creates it with a given or inferred
-// schema. The only part of the import that uses the index routes.
+// schema. No other part of the import calls the index routes.
 
 import { readFile } from "node:fs/promises";
 import type { InferredSchema } from "../../documents/formats/infer.js";
@@ -13,7 +13,7 @@ export interface ExistingIndex {
   readonly records: number;
 }
 
-/** Returns null if there is no such index. */
+/** Returns the index's description, or null if there is no such index. */
 export async function findIndex(client: ApiClient, name: string): Promise<ExistingIndex | null> {
   let answer: unknown;
   try {
@@ -53,7 +53,10 @@ export async function readSchemaFile(path: string): Promise<InferredSchema> {
   return schema as InferredSchema;
 }
 
-/** Field types by field name, from the entries that have both. The server validates the rest. */
+/**
+ * Field types by field name, from the entries that have both a name and a type. The server validates the
+ * rest.
+ */
 export function fieldTypes(fields: unknown): Map<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const field of Array.isArray(fields) ? fields : []) {

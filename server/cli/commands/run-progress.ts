@@ -10,8 +10,8 @@ const ASK_MS = 300;
 const PLAIN_LINE_MS = 5_000;
 
 /**
- * Shows a run's progress until the run is over. `read` fetches the run's current state; returns its last
- * result.
+ * Shows a run's progress until the run is over. `read` fetches the run's current state. Returns the final
+ * state.
  */
 export async function followRun<T extends { readonly data: RunView }>(
   read: () => Promise<T>,

@@ -1,4 +1,4 @@
-// `skein serve`: the server's flags, and running the server from start to signal.
+// `skein serve`: defines the server's flags and runs the server until a signal stops it.
 // server/operate/config/config.ts interprets flags and environment variables.
 
 import { isatty } from "node:tty";
@@ -49,8 +49,8 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   try {
     const starting = startServer(loadConfig(flags));
     onReloadSignal(() => {
-      // If a reload signal arrives while the server starts, the files are read again right after the start. A
-      // failed start is reported below.
+      // If a reload signal arrives while the server is starting, reload right after the start. A failed start
+      // is reported below.
       void starting.then(
         (server) => server.reload(() => loadConfig(flags)),
         () => undefined,
@@ -67,8 +67,8 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
 }
 
 /**
- * Calls `reload` at each SIGHUP. If the signal means that the server's terminal is gone, ends the process
- * instead, which is the signal's default action.
+ * Calls `reload` at each SIGHUP. If the server was started in a terminal that has since closed, the signal
+ * ends the process instead, as it does by default.
  */
 function onReloadSignal(reload: () => void): void {
   const inTerminal = isatty(STANDARD_INPUT);

@@ -1,4 +1,5 @@
-// The demo catalogue: the same few hundred products every time, generated from the word lists. Pure.
+// The demo catalogue: a few hundred products generated from the word lists, the same ones every time. Pure
+// functions.
 
 import type { InferredSchema } from "../../documents/formats/infer.js";
 import { BRANDS, COLOURS, type Kind, MODELS, OPENINGS, PRODUCT_KINDS } from "./words.js";
@@ -97,7 +98,7 @@ function product(kind: Kind, number: number, dice: Dice): Product {
   };
 }
 
-/** Reproducible random numbers (mulberry32). */
+/** A reproducible random number generator (mulberry32). */
 class Dice {
   constructor(private state: number) {}
 

@@ -38,7 +38,7 @@ export async function serveFeed(products: readonly Product[]): Promise<{ server:
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml` };
 }
 
-/** Connects the index to the feed, reads it once, and returns the run. */
+/** Connects the index to the feed, creating both if necessary, runs the source once, and returns the run. */
 export async function followFeed(client: ApiClient, url: string): Promise<RunView> {
   if ((await findIndex(client, FEED_INDEX)) === null) await createIndex(client, FEED_INDEX, SCHEMA);
   const all = `/v1/indexes/${FEED_INDEX}/data-sources`;

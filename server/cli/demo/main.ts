@@ -28,7 +28,10 @@ import { MEANING_SAMPLE, type Sample, sampleCommand, sampleSearches } from "./sa
 const INDEX = "products";
 const PORT = 8800;
 const ASK_MS = 100;
-/** Maximum time (ms) to wait for the vectors; on a busy machine the demo continues without them. */
+/**
+ * Maximum time (ms) to wait for the vectors. If they are not ready by then, as on a busy machine, the demo
+ * continues without them.
+ */
 const VECTORS_MS_MAX = 30_000;
 
 async function demo(): Promise<void> {

@@ -37,7 +37,7 @@ export function sampleSearches(products: readonly Product[]): Sample[] {
   ];
 }
 
-/** Needs an index with vectors. Five products contain the word; semantically similar ones follow. */
+/** Needs an index with vectors. Five products contain the word; products with a similar meaning follow. */
 export const MEANING_SAMPLE: Sample = {
   shows: "Few products have the word, so those that are similar in meaning follow",
   query: { q: "thermos", per_page: 8 },

@@ -66,7 +66,7 @@ function token(options: TokenOptions): void {
   );
 }
 
-/** Reads the token as a server would. Throws CliError if a server could not read it. */
+/** Reads the token as a server would. Throws CliError if it is not valid. */
 function checkReadable(made: string): void {
   if (made.length > FIXED_LIMITS.tokenBytesMax)
     throw new CliError(

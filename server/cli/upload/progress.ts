@@ -1,5 +1,6 @@
 // Shows an import's progress on standard error: on a terminal one line rewritten in place, otherwise a line
-// every few seconds. Measures documents per second and estimates the remaining time from the file's bytes.
+// every few seconds. Shows documents per second, and estimates the remaining time from how many of the file's
+// bytes have been read.
 
 import type { Source } from "../../documents/formats/source.js";
 import { grouped, truncate } from "../table.js";
@@ -38,7 +39,7 @@ export class UploadProgress {
     }
   }
 
-  /** Clears the progress line, so that other output starts on an empty line. */
+  /** Clears the progress line, so that other output starts at the beginning of an empty line. */
   clear(): void {
     if (this.#drawn) this.screen.write("\r\x1b[2K");
     this.#drawn = false;

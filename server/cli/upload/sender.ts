@@ -1,5 +1,5 @@
-// Sends documents in batches over a few connections and finds out which were rejected. Owns the retries and
-// the search for a single document that makes the server refuse a whole request. Holds at most `parallel` + 1
+// Sends documents in batches over a few connections and finds out which were rejected. Retries batches, and
+// isolates a single document that makes the server refuse a whole request. Holds at most `parallel` + 1
 // batches in memory.
 
 import type { InputDocument } from "../../documents/formats/documents.js";
@@ -35,7 +35,7 @@ export interface UploadCounts {
   bytes: number;
 }
 
-/** The upload ended early, because the input broke off or because the server was unreachable or refused. */
+/** The upload ended early: the input broke off, the server was unreachable, or the server refused. */
 export class UploadStopped extends CliError {
   constructor(
     reason: unknown,
@@ -136,24 +136,24 @@ async function sendBatch(
     reject({ at: batch[0]!.at, id: null, code: error.code, error: error.message });
     return;
   }
-  // The server refused the whole request because of one document. Splitting the batch repeatedly isolates
-  // that document and sends all the rest.
+  // The server refused the whole request, perhaps because of a single document. Halving the batch repeatedly
+  // isolates that document and sends all the others.
   const middle = batch.length >> 1;
   await sendBatch(client, batch.slice(0, middle), options, counts, reject);
   await sendBatch(client, batch.slice(middle), options, counts, reject);
 }
 
 /**
- * Positions of documents to send again because their shard was busy. Empty if that applies to the whole
- * batch, so each retry sends fewer documents.
+ * Positions of the documents to send again because their shard was busy. Empty if that would be the whole
+ * batch, because each retry must send fewer documents than the last.
  */
 function refusedByShard(
   failed: readonly Rejection[],
   batch: readonly InputDocument[],
   action: ImportAction,
 ): Set<number> {
-  // A document that failed with SK-DOC-503 may have been stored. Sending it again with "create" would then
-  // report it as a failure.
+  // A document that failed with SK-DOC-503 may have been stored after all. With "create", a second attempt
+  // would then fail because the document exists.
   const busy = failed.filter(
     ({ code }) => code === "SK-SYS-503" || (code === "SK-DOC-503" && action !== "create"),
   );
@@ -161,8 +161,8 @@ function refusedByShard(
 }
 
 /**
- * Sends the batch, and retries while the server is busy or restarting, provided that sending the batch twice
- * does no harm.
+ * Sends the batch. Retries while the server is busy or restarting, unless sending the batch twice would do
+ * harm.
  */
 async function exchangeWithRetry(
   client: ApiClient,
@@ -178,7 +178,8 @@ async function exchangeWithRetry(
       if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
       await seconds(Math.min(RETRY_SECONDS_MAX, Math.max(pause, reply.retryAfter)));
     } catch (error) {
-      // If a document arrived the first time, sending it again with "create" would report it as a failure.
+      // If the first attempt did store a document, a second attempt with "create" would report that document
+      // as failed.
       const repeatable =
         error instanceof ConnectionError && (!error.mayHaveArrived || options.action !== "create");
       if (!repeatable || attempt === ATTEMPTS_MAX) throw error;

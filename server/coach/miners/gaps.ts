@@ -1,4 +1,4 @@
-// Gaps in the catalogue: frequent searches without useful results, after which people find nothing with other
+// Gaps in the catalogue: frequent searches without useful results, whose users find nothing with other
 // searches either. Texts that differ only in word forms or word order count as one gap.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
@@ -9,17 +9,17 @@ import { areSpellings, stemsOf, wordsIn } from "../words.js";
 
 const SEARCHES_MIN = 5;
 const PEOPLE_MIN = 3;
-/** Minimum share of searches without results. */
+/** A group of texts counts as finding nothing if at least this fraction of its searches had no results. */
 const EMPTY_PART_MIN = 0.8;
 /**
- * Maximum share of searches rescued by any single other search. Above it there is no gap: people just use
- * another word.
+ * If one other search helped more people than this fraction of the group's searches, there is no gap: people
+ * just use another word.
  */
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;
 /**
- * A text with results counts as a gap if it has at least this many searches and at most this share of the
- * usual click-through rate.
+ * A text that always has results still counts as a gap if it has at least UNCLICKED_SEARCHES_MIN searches and
+ * at most this fraction of the usual click-through rate.
  */
 const UNCLICKED_SEARCHES_MIN = 50;
 const UNCLICKED_RATE_PART = 0.25;
@@ -37,7 +37,7 @@ interface Group {
   people: number;
 }
 
-/** Finds gaps, except for words in `explained`, which other advice already covers. */
+/** Finds gaps. Skips texts that contain a word or phrase in `explained`, because other advice covers them. */
 export async function catalogGaps(
   digest: LogDigest,
   shop: Shop,
@@ -63,8 +63,8 @@ export async function catalogGaps(
 }
 
 /**
- * Number of people who searched for one of the group's texts and were then helped by the most helpful other
- * search. Returns 0 if there are too few.
+ * Of the people who searched for one of the group's texts, how many the most helpful other search then
+ * helped. Returns 0 if they are too few to count.
  */
 function rescuedBySame({ texts }: Group, stepsFrom: ReadonlyMap<number, readonly Step[]>): number {
   const own = new Set(texts.map(({ number }) => number));
@@ -126,7 +126,8 @@ function groupsOf({ texts }: LogDigest, language: string | null): Map<string, Gr
 }
 
 /**
- * Returns null if the searches used to find nothing but the index now has results or a spelling correction.
+ * Turns the group into advice. Returns null if its searches used to find nothing but the index now has
+ * results or a spelling correction.
  */
 async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promise<Advice | null> {
   const { searches, people, texts, rescued } = group;
@@ -160,8 +161,8 @@ async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promi
 }
 
 /**
- * The query's words that the index has, the index's corrections of its other words, and similar searched
- * texts that had results.
+ * Suggests terms close to the query: those of its words that the index has, corrections for its other words,
+ * and similar texts whose searches had results.
  */
 async function nearestTerms(query: string, searched: SearchedWords, shop: Shop): Promise<string[]> {
   const nearest = new Set<string>();
@@ -182,11 +183,11 @@ async function nearestTerms(query: string, searched: SearchedWords, shop: Shop):
   return [...nearest].slice(0, NEAREST_MAX);
 }
 
-/** Searched texts that had results, by their words. */
+/** The texts whose latest searches had results, indexed by word. */
 class SearchedWords {
-  /** The most searched text comes first. */
+  /** Ordered by number of searches, highest first. */
   readonly #texts: readonly string[];
-  /** Indexes into `#texts` by word. */
+  /** For each word, the indexes in `#texts` of the texts that contain it. */
   readonly #places = new Map<string, number[]>();
 
   constructor({ texts }: LogDigest) {
@@ -203,8 +204,8 @@ class SearchedWords {
   }
 
   /**
-   * Returns texts that contain a different spelling of any of the words, most searched first. Containing the
-   * word itself does not count.
+   * Returns texts that contain a different spelling of any of the words, most searched first. The word itself
+   * does not count as a spelling.
    */
   textsNear(words: readonly string[]): string[] {
     const places = [...this.#places].flatMap(([other, found]) =>

@@ -7,10 +7,13 @@ import type { Shop } from "../shop.js";
 import { shareAtLeast } from "../statistics.js";
 
 const SEARCHES_MIN = 20;
-/** Minimum ratio of the click-through rate's lower confidence bound to the usual rate. */
+/**
+ * A text's click-through rate, at its lower confidence bound, must be at least this many times the usual
+ * rate.
+ */
 const TIMES_MIN = 1.3;
 /**
- * Minimum number of peers to compare with. A text with fewer peers is compared with all texts: among ten
+ * Minimum number of peers to compare a text with. If it has fewer, it is compared with all texts: among ten
  * peers, five other top performers would already raise the median.
  */
 const PEERS_MIN = 20;
@@ -53,8 +56,8 @@ export async function topPerformers(
 }
 
 /**
- * Returns the median click-through rate of a text's peers: the other texts searched about as often, that is,
- * in the same power-of-two range.
+ * Returns a function for the usual click-through rate of a text's peers: the median over the other texts with
+ * about as many searches, that is, in the same power-of-two range.
  */
 function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number {
   const rateOf = ({ clicked, searches }: TextDigest): number => clicked / searches;
@@ -74,7 +77,9 @@ function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number 
   };
 }
 
-/** The median of the sorted values without one occurrence of `value`. Returns 0 if no value remains. */
+/**
+ * The median of the sorted values after removing one occurrence of `value`. Returns 0 if no value remains.
+ */
 function middleWithout(sorted: Float64Array, value: number): number {
   const middle = (sorted.length - 1) >> 1;
   return sorted[sorted.indexOf(value) <= middle ? middle + 1 : middle] ?? 0;

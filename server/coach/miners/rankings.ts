@@ -1,11 +1,12 @@
 // Ranking opportunities: texts for which documents well below the top get many clicks, although fewer people
-// see those positions. A rule that lifts the documents is tried on the index before it is proposed. According
-// to the click model it must increase the clicks for the text, and it must not cost clicks for other texts
-// that trigger it.
+// look that far down. A rule that lifts these documents is tried on the index before it is proposed.
+// According to the click model it must increase the clicks for the text, and it must not cost clicks for
+// other texts that trigger it.
 //
 // The click model is the position-based model (Craswell et al. 2008): the probability that a hit is seen
 // depends only on its position, and the probability that a seen hit is clicked depends only on the text and
-// the document. A position's weight is its click-through rate in the whole log, made non-increasing.
+// the document. The probability of seeing a position is estimated as its click-through rate in the whole log
+// relative to the first position's, made non-increasing.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import type { RuleDraft } from "../../catalog/records/rule.js";
 import { confidenceOf, percent } from "../advice.js";
@@ -15,34 +16,35 @@ import { chanceOfAtLeast } from "../statistics.js";
 import { wordsIn } from "../words.js";
 
 const CLICKS_MIN = 10;
-/** Number of top positions. Documents there need no lifting. */
+/** Number of positions that count as the top. Documents there need no lifting. */
 const TOP_PLACES = 3;
 /**
- * A lifted document, once seen, must be this many times as likely to be clicked as the average top document.
+ * People who see a lifted document must click it this many times as often as they click the average top
+ * document.
  */
 const BETTER_TIMES = 2;
 const LIFTED_CLICKS_MIN = 5;
 /**
- * Maximum probability that a lifted document's clicks are due to chance. It is low because thousands of
+ * Maximum probability that a lifted document got its clicks by chance. It is low because thousands of
  * documents are tested.
  */
 const CHANCE_MAX = 0.0001;
 const LIFTED_MAX = 3;
 /**
- * Minimum share of clicks that the text must gain according to the model, and maximum share that any other
- * text may lose.
+ * By the model, the rule must increase the text's clicks by at least GAIN_MIN, and must not reduce any other
+ * text's clicks by more than LOSS_MAX (both are fractions).
  */
 const GAIN_MIN = 0.1;
 const LOSS_MAX = 0.02;
-/** Clicks that another text needs before its loss can be estimated. */
+/** A text needs this many clicks before its loss can be estimated. */
 const OTHER_CLICKS_MIN = 5;
 const OTHERS_MAX = 20;
 const CHECKED_MAX = 100;
-/** Strength of the prior: impressions added to each document, which lowers the rates of rarely shown ones. */
+/** Impressions added to each document as a prior, which lowers the click rates of rarely shown documents. */
 const PRIOR_SHOWN = 5;
 const WEIGHTS = [3, 5, 10];
 
-/** Probability that a document is clicked once it is seen. */
+/** Probability that people who see the document click it. */
 type Appeal = (id: string) => number;
 
 export async function rankingOpportunities(digest: LogDigest, shop: Shop): Promise<Advice[]> {
@@ -63,7 +65,10 @@ function clicksOf({ documents }: TextDigest): number {
   return [...documents.values()].reduce((sum, { clicksInAll }) => sum + clicksInAll, 0);
 }
 
-/** Probability that a hit is seen, by position from 0. It is 1 for the first position. */
+/**
+ * Probability that a hit is seen, by position from 0: 1 for the first position, then non-increasing, and
+ * never below 0.05.
+ */
 function seenByPlace(clickRate: readonly number[]): number[] {
   const seen: number[] = [];
   for (let place = 0; place < PLACES; place++) {
@@ -176,8 +181,8 @@ function clicksExpected(hits: readonly ShopHit[], appeal: Appeal, seen: readonly
 }
 
 /**
- * Candidate rules that lift the documents, most general first: boosts of facet values that they share, then a
- * pin of the documents.
+ * Candidate rules that lift the documents, most general first: boosts for facet values that the documents
+ * share, then a rule that pins the documents.
  */
 function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[]): RuleDraft[] {
   const base = {
@@ -199,8 +204,8 @@ function rulesFor(query: string, ids: readonly string[], hits: readonly ShopHit[
 }
 
 /**
- * Facet values that all of the documents have, but at most half of the top hits. Empty if there is only one
- * document.
+ * Facet values that every one of the documents has and at most half of the top hits have. Empty if there is
+ * only one document.
  */
 function commonValues(
   ids: readonly string[],
@@ -219,7 +224,10 @@ function commonValues(
     });
 }
 
-/** Tries the rule on other texts that trigger it. Returns null if any of them would lose too many clicks. */
+/**
+ * Tries the rule on other texts that trigger it. Returns null if any of these texts would lose too many
+ * clicks.
+ */
 async function lossOfOthers(
   query: string,
   rule: RuleDraft,

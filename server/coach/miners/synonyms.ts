@@ -1,4 +1,4 @@
-// Missing synonyms: people search for a word, find little, search for another word instead and click. If
+// Missing synonyms: people search for a word, find little, then search for another word instead and click. If
 // significantly many people do so, they treat the two words as the same. Typing errors, other word forms,
 // narrower or wider searches and changes of subject are not synonyms.
 import type { Advice } from "../../catalog/records/recommendation.js";
@@ -8,26 +8,26 @@ import type { Shop } from "../shop.js";
 import { likelihoodRatio } from "../statistics.js";
 import { areForms, areSpellings, differenceOf, wordsIn } from "../words.js";
 
-/** Minimum number of people who changed from one word to the other and then clicked. */
+/** Minimum number of people who replaced the first word with the second and then clicked. */
 const PEOPLE_MIN = 3;
 const WORDS_MAX = 3;
-/** Thresholds for a word that the index lacks, and for one that it has. */
+/** Thresholds if no document contains the first word (UNKNOWN) and if some do (KNOWN). */
 const UNKNOWN = { ratioMin: 10.8, shareMin: 0.15 };
 const KNOWN = { ratioMin: 20, shareMin: 0.25 };
 /**
- * If the index has the word, its searches may have at most this fraction of the other word's click-through
- * rate.
+ * If documents contain the first word, its searches may have at most this fraction of the second word's
+ * click-through rate.
  */
 const CLICKED_PART_MAX = 0.5;
 /**
- * The words are interchangeable if at least this fraction as many people change back from the second word to
- * the first.
+ * The words are interchangeable if people also go back from the second word to the first, at least this
+ * fraction as many as go forward.
  */
 const BACK_PART_MIN = 0.25;
 const CHECKED_MAX = 200;
 const EXAMPLES = 5;
 
-/** All steps that replace the same words with the same other words. */
+/** All steps in which people replaced the same words (`before`) with the same other words (`after`). */
 interface Exchange {
   readonly before: string;
   readonly after: string;
@@ -37,7 +37,7 @@ interface Exchange {
 
 interface Candidate extends Exchange {
   readonly ratio: number;
-  /** Share of helped people among all people whose steps start from the same texts. */
+  /** Fraction of the people who moved on from these steps' first texts whom these steps helped. */
   readonly share: number;
   readonly searches: number;
 }
@@ -88,7 +88,7 @@ function isWider(a: readonly string[], b: readonly string[]): boolean {
   return a.every((word) => b.includes(word)) || b.every((word) => a.includes(word));
 }
 
-/** Exchanges that pass the lower thresholds, most searched first. */
+/** Exchanges that pass the lower of the two sets of thresholds, most searched first. */
 function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string, Exchange>): Candidate[] {
   const [begun, reached] = [new Map<number, number>(), new Map<number, number>()];
   let all = 0;
@@ -119,7 +119,9 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
     .sort((a, b) => b.searches - a.searches || b.ratio - a.ratio);
 }
 
-/** Checks on the index that the words may be synonyms and that it does not yet treat them as synonyms. */
+/**
+ * Checks on the index that the words can be synonyms and are not yet treated as such. Returns null otherwise.
+ */
 async function confirm(
   candidate: Candidate,
   exchanges: ReadonlyMap<string, Exchange>,
@@ -137,7 +139,7 @@ async function confirm(
   if (now.corrections.some((correction) => areSpellings(correction, after))) return null;
   const ids = new Set(now.hits.map(({ id }) => id));
   const missed = target.hits.filter(({ id }) => !ids.has(id)).length;
-  if (now.found >= target.found && missed === 0) return null; // `before` already finds all results of `after`
+  if (now.found >= target.found && missed === 0) return null; // `before` already finds whatever `after` finds
   const back = exchanges.get(nameOf(after, before))?.helped ?? 0;
   const kind = own.found === 0 || back >= helped * BACK_PART_MIN ? "multi_way" : "one_way";
   return {
@@ -170,8 +172,8 @@ async function confirm(
 }
 
 /**
- * True if searches for the first word, which the index has, get far fewer clicks than searches for the
- * second.
+ * True if searches for the first word get far fewer clicks than searches for the second. Needed only if
+ * documents contain the first word.
  */
 function helpsLess({ steps }: Candidate, { texts }: LogDigest): boolean {
   const rate = (numbers: readonly number[]): number => {
