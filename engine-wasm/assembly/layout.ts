@@ -180,7 +180,7 @@ export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
 export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in order within one element
 export const OP_IDS = 8; // u32 count, count x u64 id hash
 
-export const FACET_SHARE = 0x80000000; // bit in a facet's limit: return the shard's share of the facet
+export const FACET_SHARE = 0x80000000; // bit in a facet's limit: cut to a share, see search/facets.ts
 
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;

@@ -1,6 +1,6 @@
 // Checks one raw document against the schema before any of it is kept: JSON, id, types, ranges, required
-// fields, embedding. After a successful check, every column refers to the document's value, and numbers are
-// parsed.
+// fields, embedding. If the document passes, each column points to its value in the JSON, and numbers are
+// already parsed.
 
 import { JSON_ARRAY, JSON_FALSE, JSON_NULL, JSON_NUMBER, JSON_STRING, JSON_TRUE } from "../json/json";
 import { Decimal, INTEGER_FRACTION, INTEGER_OK, unescape } from "../json/json-values";
@@ -60,7 +60,7 @@ export class DocumentCheck {
     return made;
   }
 
-  /** Checks the document at [p, end). Returns false if it is refused; no column then keeps any of it. */
+  /** Checks the document at [p, end). Returns false if it is refused, in which case no column counts it. */
   accepts(p: usize, end: usize): bool {
     this.document = p;
     if (!this.readMembers(p, end) || !this.checkId() || !this.checkEmbedding()) return false;

@@ -1,5 +1,6 @@
-// A hash table that maps (bytes, tag) to entries of a size chosen by the caller. It lives in scratch for one
-// kernel call and is never freed. Entries never move. The caller owns an entry's bytes after its header.
+// A hash table that maps (bytes, tag) to entries of a size chosen by the caller. It lives in scratch and
+// frees nothing, not even old slots when it grows. Entries never move. The caller owns an entry's bytes after
+// its header.
 //
 //   entry: | u32 address, u32 length, u32 tag | caller's fields ... |
 

@@ -55,8 +55,8 @@ function append(pool: Pool, entry: usize, value: u64): void {
 }
 
 /**
- * Records one occurrence of the term of `length` bytes at `at`; length 0 is the special empty term. Returns
- * its entry.
+ * Records one occurrence of the term of `length` bytes at `at`. Length 0 is the empty term, which marks where
+ * an array element starts. Returns the term's entry.
  */
 export function termOccurs(
   terms: KeyTable,

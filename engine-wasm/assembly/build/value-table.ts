@@ -1,6 +1,6 @@
-// The distinct text values of dictionary columns while a segment is being built, and the sort order of any
-// column's distinct values: strings by (folded, raw) bytes, numbers ascending. Finally writes the dictionary
-// and the ordinals.
+// Collects the distinct text values of dictionary columns while a segment is being built. Then sorts each
+// column's distinct values (strings by (folded, raw) bytes, numbers ascending) and writes the dictionary and
+// the ordinals.
 
 import { FIELD_DICTIONARY, FIELD_ORDINALS, NO_ORDINAL } from "../layout";
 import { scratch } from "../memory/arena";
@@ -32,7 +32,7 @@ export function valueIsNew(value: usize): bool {
   return Mem.u32At(value + VALUE_FOLDED) == 0;
 }
 
-/** Adds a new value in the table to its column, and copies its folding. */
+/** Links a value just entered into the table to its column, and copies its folded form. */
 export function valueFirstSeen(
   values: KeyTable,
   value: usize,
@@ -51,7 +51,10 @@ export function valueFirstSeen(
   column.foldedBytes += length;
 }
 
-/** Sorts the column's strings. Returns sorted records, whose entries are the values. */
+/**
+ * Sorts the column's strings and assigns their ordinals. Returns sorted records, whose entries are the
+ * values.
+ */
 function orderStrings(column: Column): usize {
   const records = scratch(<usize>column.valueCount * RECORD_BYTES);
   let at = records;

@@ -1,12 +1,14 @@
-// Compares 64 values in a single-valued column with one value. In most cases all 64 are worse, so the code
-// checks for that first, without building masks. Rows without a value are compared too; the caller masks them
-// out.
+// Compares 64 values in a single-valued column with one value. In most cases all 64 sort after that value, so
+// the code checks for that first, without building masks. Rows without a value are compared too; the caller
+// masks them out.
 import { Mem } from "../memory/mem";
 
 /** Result of comparing 64 values with one value. */
 @unmanaged
 export class RowOrder {
-  /** Rows whose value is greater than the given value (or less, if not descending). */
+  /**
+   * Rows that sort before the given value: those with greater values if `descending`, else with smaller ones.
+   */
   beyond: u64;
   /** Rows whose value equals the given value. */
   equal: u64;

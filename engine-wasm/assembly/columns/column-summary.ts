@@ -1,6 +1,6 @@
-// Summary of a single-valued column, computed when a snapshot first names its segment, so that queries need
-// not read all values: the smallest and largest value in each zone of rows, and a byte per row that
-// approximates its value. Values are compared as keys, which are ordered u64; strings by ordinal.
+// Summary of a single-valued column, computed when its segment first appears in a snapshot, so that queries
+// need not read all values: the smallest and largest value in each zone of rows, and a byte per row that
+// approximates its value. Values are compared as u64 keys in the same order; a string's key is its ordinal.
 //
 //   zones:  { u64 least, u64 largest } per zone of ZONE_ROWS rows; least > largest if no row has a value
 //   codes:  u8 per row, never decreasing as the value grows; undefined for rows without a value
@@ -130,15 +130,15 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 
 const NO_CODE: u32 = 0xffff;
 const LOOKED_AT_SINGLY: u64 = 6; // up to this many rows of 64 are checked one by one
-// Size of the buffer for rows whose values must be read. Rows are collected first because their values are
-// far apart and the processor can fetch many at a time.
+// Size of the buffer for rows whose values must be read. The values are far apart in memory, so rows are
+// collected first and then read in one loop, in which the processor can fetch many values at once.
 const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
  * Sets in `to` the bits of the rows whose key is in [low, high]; requires low <= high. Decides each row by
- * its code, and reads its value only if keys outside the range share the code. `among` is a bitset of the
- * only rows that matter, or 0 if all rows do.
+ * its code, and reads its value only if keys outside the range share the code. If `among` is not 0, only rows
+ * in that bitset are considered.
  */
 export function scanCodes(
   type: u32,
@@ -205,7 +205,7 @@ export function scanCodes(
   addInside(type, column, asked, askedEnd, low, high, to);
 }
 
-/** Adds the rows whose key is in [low, high] from the list [at, end) of u32 rows. */
+/** Adds to `to` those of the u32 rows at [at, end) whose key is in [low, high]. */
 function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, high: u64, to: usize): void {
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);

@@ -7,7 +7,9 @@ import { Range } from "./columns";
 
 const SKIPPED: u32 = 64; // number of rows skipped at a time
 
-/** The elements of one column and the bitset that receives their rows. Allocated in scratch memory. */
+/**
+ * Scans one column's elements and adds the rows of matching elements to the bitset `to`. In scratch memory.
+ */
 @unmanaged
 export class Elements {
   offsets: usize; // u32[rows + 1]

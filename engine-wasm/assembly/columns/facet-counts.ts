@@ -72,7 +72,10 @@ export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
 }
 
 abstract class Elements {
-  /** Counts the elements of `span`: u32 first, u32 end. */
+  /**
+   * Counts the elements from the low u32 of `span` to the high u32 (exclusive), alternating between two
+   * tables.
+   */
   @inline static count(ordinals: usize, span: u64, counts: usize, second: usize): void {
     const end = ordinals + ((<usize>(span >> 32)) << 2);
     let at = ordinals + ((<usize>(<u32>span)) << 2);
@@ -122,7 +125,7 @@ export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, ta
   }
 }
 
-/** Like `countRows`, for u16 per row. */
+/** Like `countRows`, but for a column with one u16 per row. */
 export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
   const counts = tables.counts;
   const step = tables.step;

@@ -12,7 +12,7 @@ const ROWS_A_SET: u32 = 16; // minimum average number of rows per set
 const SETS_MAX: u32 = 0x4000;
 const SLOTS: u32 = 0x10000; // hash table slots
 
-/** Maximum number of sets. Above it, sets are not numbered. */
+/** Maximum number of sets. If a field has more, its sets are not numbered. */
 export function setsMost(rows: u32): u32 {
   return min(SETS_MAX, rows / ROWS_A_SET);
 }
@@ -92,7 +92,10 @@ export function countSets(numbers: usize, sets: u32, counted: u32, bits: usize, 
   return times.sum(sets);
 }
 
-/** Returns u32 by ordinal, computed from each set's count. A row counts once for each of its values. */
+/**
+ * Converts counts per set to counts per value. Returns u32 by ordinal. A row that repeats a value counts
+ * once.
+ */
 export function countsOfSets(
   ordinals: usize,
   offsets: usize,

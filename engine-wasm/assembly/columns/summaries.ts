@@ -118,7 +118,9 @@ function stepOf(segment: usize, region: usize, step: u32): i32 {
   return 1;
 }
 
-/** Adds one step's share of terms, starting at `first`. Returns 0 after the last term, else 1. */
+/**
+ * Records the branches of up to STEP_ROWS terms, starting at `first`. Returns 0 after the last term, else 1.
+ */
 function addTerms(segment: usize, branches: usize, first: u32): i32 {
   const terms = Seg.terms(segment);
   branchesAdd(segment, branches, first, min(terms, first + STEP_ROWS));
@@ -131,7 +133,7 @@ export function branchesOf(summary: usize): usize {
 }
 
 /**
- * Assigns places to a field's tables, starting at `end`. If `entry` is 0, only computes the space they need.
+ * Assigns offsets to a field's tables, starting at `end`. If `entry` is 0, only measures the space they need.
  * Returns the end of the tables.
  */
 function placeTables(segment: usize, field: usize, entry: usize, end: usize): usize {
@@ -152,7 +154,7 @@ function placeTables(segment: usize, field: usize, entry: usize, end: usize): us
   return place(entry, SUMMARY_SET_ROWS, end, (<usize>setsMost(rows)) << 2);
 }
 
-/** Places one table at `at`. Returns the end of the table. */
+/** Stores `at` as a table's offset, unless `entry` is 0. Returns the end of the table. */
 function place(entry: usize, table: usize, at: usize, bytes: usize): usize {
   if (entry != 0) Mem.putU32(entry + table, <u32>at);
   return at + ((bytes + 15) & ~15);

@@ -66,8 +66,9 @@ function findPrefix(expansion: Expansion, word: AskedWord): void {
 }
 
 /**
- * Returns the first terms in one segment that start with the prefix, up to one more than the maximum listed.
- * Adds the counts of all such terms to the word's sums.
+ * Returns the first terms in one segment that are longer than the prefix and start with it: at most
+ * PREFIX_TERMS_LISTED + 1, which tells the caller that there are too many to list. Adds the counts of all
+ * such terms to the word's sums.
  */
 function prefixTermsOf(expansion: Expansion, word: AskedWord, entry: u32): TermList {
   const segment = Snap.segment(expansion.snapshot, entry);
@@ -140,8 +141,8 @@ function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: 
 }
 
 /**
- * Looks up terms similar to a suspect unless too many documents contain one of its witnesses. Sets the
- * suspect's `typos` to the maximum number of typos used.
+ * Looks up terms similar to a suspect. If more than `few` documents contain one of its witnesses, skips the
+ * lookup and sets the suspect's `typos` to 0.
  */
 function findSuspected(expansion: Expansion, suspect: Suspect): void {
   let most: f64 = 0;
@@ -152,8 +153,9 @@ function findSuspected(expansion: Expansion, suspect: Suspect): void {
 }
 
 /**
- * The largest number of documents in any slot that contain the word (WORD_EXACT) or, summed over terms, the
- * terms that start with it (WORD_PREFIX), depending on the word's flags.
+ * The word's document count in the field slot where it is largest. Depending on the word's flags, counts
+ * documents with the word itself (WORD_EXACT), the sum over longer terms that start with it (WORD_PREFIX), or
+ * the larger of the two.
  */
 function documentsOf(expansion: Expansion, word: AskedWord): f64 {
   let most: f64 = 0;

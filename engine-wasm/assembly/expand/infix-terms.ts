@@ -106,7 +106,10 @@ function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   return end;
 }
 
-/** True if the word's first `length` bytes match at the position. */
+/**
+ * True if bytes 1 to `length` - 1 of the word match at the position. The caller has compared the first and
+ * the last byte.
+ */
 function isAt(place: usize, word: usize, length: usize): bool {
   for (let i: usize = 1; i < length; i++) if (Mem.u8At(place + i) != Mem.u8At(word + i)) return false;
   return true;
@@ -114,7 +117,7 @@ function isAt(place: usize, word: usize, length: usize): bool {
 
 /**
  * Number of the term that contains the byte at `offset`; it must be term `from` or later. Searches from
- * `from` in growing steps, because the term is usually near.
+ * `from` in doubling steps, because the term is usually near.
  */
 function termAround(offsets: usize, from: u32, terms: u32, offset: u32): u32 {
   let low = from;

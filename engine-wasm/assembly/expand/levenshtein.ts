@@ -54,7 +54,7 @@ export class TypoWalk {
   depths: usize; // u8 by byte offset: depth in characters
   // The walk.
   segment: usize;
-  branches: usize; // u8 by term; 0 = unknown
+  branches: usize; // u8 per term (branches.ts); 0 = the segment has none
   term: u32; // the next term
   terms: u32;
   walkedBytes: u32; // number of path bytes that have a state

@@ -38,7 +38,7 @@ export class Filters {
   phrase: PhraseReader;
   segment: usize;
   summary: usize;
-  among: usize; // bitset: the only rows that matter; 0 = all rows
+  among: usize; // bitset of the rows to consider; 0 = all rows
   rows: u32;
   field: usize; // field entry of the operation's slot, 0 = no document has a value
 
@@ -49,8 +49,9 @@ export class Filters {
   }
 
   /**
-   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary` is the
-   * segment's summary, or 0. `someRows` is a bitset of the only rows that matter, or 0 if all rows do.
+   * Returns a bitset in scratch of the rows that pass, or 0 if the filter is empty. `itsSummary` is 0 if the
+   * segment has no summary. If `someRows` is not 0, the caller needs only the rows in that bitset, and the
+   * result may be wrong for other rows.
    */
   rowsOf(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
     const operationCount = filter.count;

@@ -17,7 +17,8 @@ import { failed } from "../status";
 export const NOWHERE: u32 = 0xffffffff;
 
 const ROWS_A_CHECK: u32 = 255;
-// One term's positions: u32 index of the first, u32 end index, u32 index of the next.
+// A run: one term's positions in the current row, as u32 index of the first, u32 end index, u32 index of the
+// next.
 const RUN_BYTES: usize = 12;
 
 /**

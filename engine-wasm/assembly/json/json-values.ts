@@ -97,7 +97,7 @@ export class Decimal {
   readFloat64(start: usize, end: usize): f64 {
     this.read(start, end);
     if (this.digits == 0) return this.negative ? -0.0 : 0.0;
-    // Clinger: if both operands are exact, the single operation rounds correctly.
+    // Clinger's fast path: if both operands are exact, the single operation rounds correctly.
     const exact = this.digits <= 19 && this.mantissa <= 0x1fffffffffffff && abs(this.exponent) <= 22;
     if (!exact) return parseNumber(start, end - start);
     let value = <f64>this.mantissa;
@@ -148,7 +148,7 @@ function exponentAt(p: usize, end: usize): i64 {
   if (negative || Mem.u8At(p) == 0x2b) p++;
   let value: i64 = 0;
   for (; p < end; p++) {
-    // The limit is far beyond the length of any text.
+    // Capped to avoid overflow. No text has enough digits to bring such an exponent back into range.
     if (value < 1000000000000) value = value * 10 + <i64>(Mem.u8At(p) - 0x30);
   }
   return negative ? -value : value;

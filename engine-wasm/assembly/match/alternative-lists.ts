@@ -68,8 +68,8 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
 }
 
 /**
- * Moves the cursor from its place after the alternative's last list to its place in the order. Returns false
- * if it replaced another cursor.
+ * Moves the cursor, which follows the alternative's last list, to its position in slot order. Returns false
+ * if it replaced another cursor, that of an earlier list in the same slot.
  */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;

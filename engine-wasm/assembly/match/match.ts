@@ -52,7 +52,7 @@ import { Sequences } from "./sequence";
 
 const POSTINGS_A_CHECK: u32 = 0x4000;
 const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look rows up in a list
-// The filter runs last if the segment has more than this many rows per row with the words.
+// The filter runs last if fewer than one in this many rows of the segment can contain the words.
 const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
 const SEVERAL_FROM: u32 = 2048; // `several` is not worth computing for a word with fewer postings
@@ -94,14 +94,14 @@ export class Matches {
   rows: u32;
   blockBuffer: usize;
   order: usize; // u32: word numbers in matching order
-  left: usize; // u32: the remaining rows; 0 = not listed
-  leftCount: u32; // upper bound on the number of remaining rows, which are listed if that saves time
+  left: usize; // u32[]: the remaining rows; 0 = not listed yet
+  leftCount: u32; // upper bound on the number of remaining rows
   postings: u32; // postings read since the last deadline check
   tiered: bool; // whether to compute the bitsets below
   /** Number of posting lists for the query's words in the current segment. */
   lists: u32;
-  // Bitsets of rows with every word in the current segment; 0 = all such rows. They ignore the filter,
-  // phrases and rules.
+  // Bitsets of the current segment's rows that contain every word, ignoring the filter, phrases and rules. 0
+  // = not needed, because all matching rows qualify or the query does not distinguish those that do.
   full: usize;
   best: usize; // rows with every word in TIER_BEST
   fewestTypos: usize; // rows with every word in TIER_BEST or TIER_FEWEST_TYPOS
@@ -130,8 +130,8 @@ export class Matches {
   }
 
   /**
-   * Returns a bitset, in scratch memory, of a segment's rows that are in the result. `summary` is the
-   * segment's summary, or 0. `live` is the bitset of live rows, or 0 if all rows are live.
+   * Returns a bitset, in scratch memory, of a segment's rows that are in the result. `summary` is 0 if the
+   * segment has no summary. `live` is the bitset of live rows, or 0 if all rows are live.
    */
   rowsOf(matched: usize, summary: usize, live: usize): usize {
     const program = this.program;

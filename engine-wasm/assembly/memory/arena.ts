@@ -1,7 +1,7 @@
 // Linear memory has two parts: regions below `top` (segments, bitsets, merge output), which live until
-// released, and scratch above it, which lives for one kernel call. Regions are kept in address order. A new
-// region takes the smallest free region that fits; adjacent free regions are merged. Independent of what
-// regions contain. The marks below are variables because an instance has one memory.
+// released, and scratch above it, which lives until the next `scratchReset`. Regions are kept in address
+// order. A new region takes the smallest free region that fits; adjacent free regions are merged. Independent
+// of what regions contain. `top` and the other marks are variables because an instance has one memory.
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end

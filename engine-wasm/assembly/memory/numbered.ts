@@ -1,7 +1,7 @@
-// Numbers a set's rows within a range 0, 1, 2 ... in ascending order, so that values computed for them fit
-// into arrays without gaps. Depends only on bitsets, not on how the numbers are used.
+// Within a range of rows, numbers a set's rows 0, 1, 2 ... in ascending order, so that values computed for
+// them fit into arrays without gaps. Depends only on bitsets, not on how the numbers are used.
 //
-//   ranks: u32 per bitset word in the range that has rows: number of the set's rows before the word
+//   ranks: u32 per bitset word in the range: set rows before the word; undefined if it has none
 import { scratch } from "./arena";
 import { Bits, bitsNextWord } from "./bitset";
 import { CHECKED } from "./checked";
@@ -23,7 +23,10 @@ export class Numbered {
     return Bits.has(this.bits, row);
   }
 
-  /** Number of the set's rows before the given word in the range. The word must not be 0. */
+  /**
+   * Number of the set's rows in the range before bitset word `word`, which must contain at least one such
+   * row.
+   */
   @inline before(word: u32): u32 {
     return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
   }

@@ -9,7 +9,7 @@ export const RECORD_KEY = 0;
 export const RECORD_ENTRY = 8;
 export const RECORD_BYTES: usize = 16;
 
-/** Passed instead of a span's offset: equal keys keep their original order. */
+/** Passed to `sortRecords` instead of an offset if there is no such tie-breaker. */
 export const NO_SPAN: i32 = -1;
 
 /** First 8 bytes as a big-endian number, padded with zeros. Keys sort in the same order as the bytes. */
@@ -44,7 +44,7 @@ export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i3
       const y = Mem.u64At(b + i);
       if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
     }
-    const x = Mem.u64At(a + shared - 8); // the bytes compared so far are equal
+    const x = Mem.u64At(a + shared - 8); // may overlap bytes already found equal
     const y = Mem.u64At(b + shared - 8);
     if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
   } else if (shared >= 4) {

@@ -23,8 +23,8 @@ abstract class Unpack {
   }
 
   /**
-   * Writes rows 4i..4i+3 from their packed values (gap - 1). `last` and the result contain the last row in
-   * all lanes.
+   * Writes rows 4i..4i+3 from their packed values (gap - 1). All lanes of `last` contain row 4i - 1, and all
+   * lanes of the result row 4i + 3.
    */
   @inline static rowStep(from: usize, rows: usize, last: v128, bits: u32, i: u32): v128 {
     const zero = i32x4.splat(0);

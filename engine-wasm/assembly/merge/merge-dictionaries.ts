@@ -43,7 +43,8 @@ function numberAt(dictionary: usize, i: u32): u64 {
 }
 
 /**
- * Allocates the region for the maps and sources. In an input without deleted rows, all values count as used.
+ * Allocates the region for `m.sources` and the inputs' `ordinals`, which flag the used values (1) until
+ * `orderSlice` numbers them. In an input without deleted rows, all values count as used.
  */
 export function markBegin(m: Merge): void {
   let values: usize = 0;

@@ -11,7 +11,10 @@ import { fail } from "../status";
 import { ListWriter, listPosting } from "../write/posting-writer";
 import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
 
-/** Number of bytes that must be readable after a list, and writable after the positions written. */
+/**
+ * Number of bytes that must be readable after a list, and writable after the positions written: up to this
+ * length, a row's positions are copied as one u64.
+ */
 export const POSITION_SLACK: usize = 8;
 
 /** Slot of the list at `input.lists`; arbitrary if the list is damaged. */

@@ -102,7 +102,9 @@ function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   Mem.putV128(sums + 112, h);
 }
 
-/** Two terms' numbers, interleaved: the first eight at the two addresses, and the next eight. */
+/**
+ * Interleaves two terms' numbers: `first` the eight numbers at the two addresses, `second` the next eight.
+ */
 abstract class Pair {
   @inline static first(one: usize, other: usize): v128 {
     const x = Mem.v128At(one);

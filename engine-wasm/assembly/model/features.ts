@@ -128,8 +128,8 @@ export class Features {
   }
 
   /**
-   * Opens the term's next list that counts, positioned before its first posting. Returns false if no list is
-   * left or the list is damaged.
+   * Opens the term's next list whose weight is not 0, positioned before its first posting. Returns false if
+   * there is no such list or the list is damaged.
    */
   nextList(): bool {
     const cursor = this.cursor;

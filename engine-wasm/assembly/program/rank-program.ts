@@ -35,7 +35,7 @@ const HASH_BYTES: usize = 8;
 const BONUS_TERM_LEAST: usize = 16;
 const RULE_LEAST: usize = 11;
 
-/** Bonuses up to this limit, added to a text match, do not reach the parts above the score. */
+/** A bonus up to this limit cannot carry from a text match's score into the parts above it. */
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
 /** A bonus of at least this much ranks a row before all rows without such a bonus. */
 export const BONUS_LINE: f64 = 4503599627370496; // 2^52
@@ -63,16 +63,16 @@ export class RankProgram {
   bonusTermCount: u32;
   ruleCount: u32;
   pinCount: u32;
-  /** True if every row has class 1, no bonus and no boost. */
+  /** True if no row is pinned, buried or boosted, and none has a bonus. */
   isPlain: bool;
   /**
-   * True if no row has a boost, and every bonus is either much smaller than a typo's worth or lifts a row
-   * above all others.
+   * True if text match plus bonus orders rows as their final keys do: no row has a boost, and every bonus is
+   * either at most BONUS_SMALL or exactly BONUS_LINE.
    */
   sumIsPlain: bool;
-  /** True if some bonus lifts a row above all others. */
+  /** True if some bonus is at least BONUS_LINE, which lifts a row above all rows without such a bonus. */
   lifts: bool;
-  /** True if every row has class 1. */
+  /** True if every row has class 1, that is, none is pinned or buried. */
   classIsPlain: bool;
   bonusTerms: usize;
   rules: usize;

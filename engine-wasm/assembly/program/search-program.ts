@@ -98,7 +98,7 @@ export class Facet {
   slot: u32;
   limit: u32;
   share: u32; // nonzero = other shards contribute counts too
-  bound: u32; // in a finished share: the largest omitted count
+  bound: u32; // once the counts are cut to a share: the largest omitted count
   kind: u32; // KIND_*, constant across the snapshot
   entries: usize;
   entryCount: u32;
@@ -117,7 +117,7 @@ const SCORE_ROUNDING: f64 = 1.000000000001; // exceeds the error of three roundi
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
-/** Above this many points, the sum of text match and bonus could carry into the parts above the score. */
+/** If a neighbour has more points, text match plus bonus could carry into the parts above the score. */
 const POINTS_SMALL: f64 = 1048576; // 2^20
 
 // Minimum size in bytes of each item in a program.
@@ -247,7 +247,7 @@ export class SearchProgram {
     return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
-  /** Number of words in a full match. */
+  /** Number of words in a full match; NEVER_MATCHED if full matches do not rank first. */
   @inline get wordsOfFull(): u32 {
     return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }

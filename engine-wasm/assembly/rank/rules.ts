@@ -22,7 +22,7 @@ export class Rules {
   summary: usize;
   rows: u32;
   // Bitsets for the current segment; 0 = no rows.
-  pinned: usize; // pinned rows, which pass the filter
+  pinned: usize; // pinned rows that pass the filter
   buried: usize;
   boosted: usize;
   matched: usize; // matching rows in the result; 0 = all matching rows
@@ -41,8 +41,8 @@ export class Rules {
   }
 
   /**
-   * Starts the next segment. `itsSummary` is its summary, or 0. `candidates` is the bitset of its live rows
-   * that pass the filter, matching or not.
+   * Starts the segment at `used`. `itsSummary` is 0 if the segment has no summary. `candidates` is the bitset
+   * of live rows that pass the filter, whether or not they match the query.
    */
   beginSegment(used: usize, itsSummary: usize, candidates: usize): void {
     const ranking = this.ranking;
@@ -113,7 +113,8 @@ export class Rules {
   }
 
   /**
-   * Returns the rows that match a rule with this effect. Records which of these rules match a row in `bits`.
+   * Returns the rows that match a rule with this effect. Sets `applied` on each such rule that matches a row
+   * in `bits`.
    */
   private unite(effect: u32, bits: usize): usize {
     const ranking = this.ranking;

@@ -36,7 +36,7 @@ export class Sieve {
   boundsFirst: u32; // the first key with bounds
   zones: usize; // the first deciding key's zones; 0 = none to check
   zonesDescending: bool;
-  zoneBound: u64; // minimum that a zone must reach for its rows to enter
+  zoneBound: u64; // worst kept row's value, which a zone must reach for its rows to enter
   codedKey: u32; // index of the first deciding key, if it is numeric and has codes
   worstCode: u32; // the worst kept row's code
   tiesBySeq: bool; // rows with equal values of that key are ordered newest first
@@ -66,7 +66,7 @@ export class Sieve {
     return key.by == SORT_CLASS ? this.ranking.classIsPlain : this.program.browses && this.ranking.isPlain;
   }
 
-  /** True if the first key that affects the order is stored in a column. */
+  /** True if the sieve can reject rows: the first key that affects the order is stored in a column. */
   helps(): bool {
     const program = this.program;
     for (let i: u32 = 0; i < program.sortCount; i++) {
@@ -221,7 +221,10 @@ export class Sieve {
     this.findZones(first);
   }
 
-  /** Sets `zones` if the first deciding key is a field. */
+  /**
+   * If the first deciding key is a field, sets `zones` and the fields that go with it; otherwise sets `zones`
+   * to 0.
+   */
   private findZones(first: u32): void {
     const program = this.program;
     const top = this.top;

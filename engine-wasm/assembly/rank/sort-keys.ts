@@ -76,8 +76,8 @@ export class SortKeys {
   }
 
   /**
-   * Finds all keys' columns in a segment. `summary` is the segment's summary, or 0. Array fields have no sort
-   * values.
+   * Finds all keys' columns in a segment. `summary` is 0 if the segment has no summary. Array fields have no
+   * sort values.
    */
   beginSegment(used: usize, summary: usize): void {
     const program = this.program;

@@ -43,7 +43,7 @@ export class Candidates {
   growing: bool; // the current range has more rows than all earlier ranges together
   scored: Numbered; // the rows in a range that are scored
   chosen: usize; // bitset: rows in a range that may enter
-  chosenBefore: usize; // `chosen` from the previous pass, whose rows may still be in scoring
+  chosenBefore: usize; // the previous range's `chosen`, which scoring may still use
 
   static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
     const made = changetype<Candidates>(scratchZeroed(offsetof<Candidates>()));

@@ -1,7 +1,7 @@
 // The ranking signal "closeness": for each pair of neighbouring words in a row, the best pair of positions in
-// one field. Only rows with several words get it. Value: `of`, which reads positions, so it is computed only
-// for rows that may be among the best, in any order. Bounds: `most` for any row, `bound` for a row whose
-// words are known. Explanation: `sumOf`, the value before weighting.
+// one field. Only rows with several words get it. `of` computes it; because it reads positions, it is called
+// only for rows that may be among the best, in any order. `most` bounds it for any row, `bound` for a row
+// whose words are known. `sumOf` returns the value before weighting, for explanations.
 
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -81,7 +81,10 @@ export class Closeness {
     return hasWord(words, word - 1) && hasWord(words, word);
   }
 
-  /** Contribution of the word and its predecessor, provided that they are adjacent in the row. */
+  /**
+   * What the pair of the word and its predecessor adds to the sum at closeness 1, that is, if the two are
+   * adjacent.
+   */
   private weightOf(word: u32): f64 {
     return min(this.program.wordAt(word - 1).weight, this.program.wordAt(word).weight);
   }

@@ -1,6 +1,6 @@
-// The posting lists whose positions count toward closeness. They use copies of the cursors, because scoring
-// moves the original cursors. Reading positions is expensive, so callers look up only rows that may be among
-// the best, in any order.
+// The posting lists whose positions count toward closeness. Each list is read through its own copy of the
+// cursor, because scoring moves the original. Reading positions is expensive, so callers look up only rows
+// that may be among the best; rows may be looked up in any order.
 
 import { checkDeadline } from "../env";
 import { listAt } from "../match/alternative-lists";

@@ -1,7 +1,7 @@
 // The ranking signal "points": what a document earns because its vector is near the query's. The points are
 // added to the word score, or count alone if neighbours rank first. Only neighbours get points. Neighbours
-// are few, so they are offered without checking bounds. Value: `of`, which `textMatch` includes. Bound:
-// `textMost`. Explanation: `of`.
+// are few, so they are offered without checking bounds. `of` returns a row's points, also for explanations;
+// `textMatch` includes them, and `textMost` is the bound.
 
 import { Neighbours } from "../match/neighbours";
 import { scratchZeroed } from "../memory/arena";
@@ -49,7 +49,9 @@ export class NeighbourPoints {
       : textMatchIn(score + points, state, this.wordsOfFull);
   }
 
-  /** Upper bound on a text match if words score at most `score` and no row has a better state. */
+  /**
+   * Upper bound on a text match if words score at most `score` and no row has a better state than `state`.
+   */
   textMost(score: f64, state: u32): f64 {
     const most = this.program.most;
     return this.program.first

@@ -1,6 +1,6 @@
 // The ranking signal "place": a bonus for a field that starts with the query's words, and a larger bonus for
-// a field that consists of exactly these words. Only rows with every word get it. Value: `of`, which reads
-// positions. Bounds: `most` for rows in a state, `bound` for one row. Explanation: `explain`.
+// a field that consists of exactly these words. Only rows with every word get it. `of` computes it and reads
+// positions. `most` bounds it for rows in a state, `bound` for one row. `explain` names the bonus.
 
 import { leastNormOf, summaryOfSlot } from "../columns/summaries";
 import { PLACE_STARTS, PLACE_WHOLE } from "../layout";
@@ -40,7 +40,7 @@ export class PlaceBonus {
     return made;
   }
 
-  /** Starts a new segment. `summary` is its summary, or 0. The words' lists must be open. */
+  /** Starts a new segment. `summary` is 0 if the segment has no summary. The words' lists must be open. */
   beginSegment(used: usize, summary: usize): void {
     const slots = this.program.slots;
     this.wholes = this.given && this.mayHaveWholes(summary);
@@ -93,7 +93,7 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Rows in one bitset word that may get the bonus. Valid only where `starts` is known. */
+  /** Rows in one bitset word that may get the bonus. Valid only for rows that `starts` knows. */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }
@@ -138,8 +138,8 @@ export class PlaceBonus {
   }
 
   /**
-   * Counts `word` for the slot of a run that has it at position `word`, provided that all earlier words are
-   * in place.
+   * Records that `word` is in place in a run's slot: it occurs there at position `word`, and all earlier
+   * words are in place. Returns true if it is.
    */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);

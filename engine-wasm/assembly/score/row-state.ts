@@ -3,7 +3,7 @@
 
 import { textMatchOf } from "../rank/final-key";
 
-// A row's state, u32: typos (at most 15), whether a word is inexact, words matched.
+// Parts of a state: typos (at most 15), whether a word is inexact, number of matched words.
 export const TYPOS: u32 = 0xff;
 export const TYPOS_COUNTED: u32 = 15;
 export const INEXACT: u32 = 0x100;
@@ -15,7 +15,7 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
 }
 
 /**
- * Every word. Each of a row's words is one bit. The 65th and later words have no bit and count as present.
+ * The set of all words, one bit per query word. The 65th and later words have no bit and count as present.
  */
 export const ALL_WORDS: u64 = ~0;
 const WORDS_WITH_BIT: u32 = 64;

@@ -1,8 +1,9 @@
 // Ranks rows by text match plus bonus, larger first. Rows fall into sets ordered by the text match's state
 // (all words, their typos, whether they are as written). Sets are visited best first until no further set can
-// change the result. Where lower alternatives may not matter, a set's rows are scored with their best
-// alternatives alone; only rows whose bound can enter get the other alternatives, closeness and bonuses
-// (candidates.ts). Rows that lack a word are visited word by word, as in Turtle and Flood's MaxScore (1995).
+// change the result. Where lower alternatives may not matter, a set's rows are first scored with their best
+// alternatives alone; the other alternatives, closeness and bonuses are computed only for rows that could
+// still enter by their bound (candidates.ts). Rows that lack a word are visited word by word, as in Turtle
+// and Flood's MaxScore (1995).
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
@@ -74,7 +75,7 @@ export class SetVisitor {
     return made;
   }
 
-  /** Starts a new segment. `summary` is its summary, or 0. The words' lists must be open. */
+  /** Starts a new segment. `summary` is 0 if the segment has no summary. The words' lists must be open. */
   beginSegment(segment: usize, summary: usize): void {
     this.lengths.beginSegment(segment, summary);
     this.short.beginSegment();
@@ -166,8 +167,9 @@ export class SetVisitor {
   }
 
   /**
-   * First row of the range that ends at `to`. The newest rows come first, so that few equal rows are
-   * replaced. Ranges stay small until enough rows are kept for the worst of them to filter the rest.
+   * First row of the range that ends at `to`. The newest rows come first, so that few kept rows are replaced
+   * by newer rows that are otherwise equal. Ranges stay small until enough rows are kept for the worst of
+   * them to filter the rest.
    */
   private rangeBefore(to: u32): u32 {
     const from = ((to - 1) / this.size) * this.size;
@@ -177,8 +179,9 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows that have every word and share one state. `bestOnly` means that the words also have
-   * alternatives that were not used to build the set. Returns false if no row in a worse state can enter.
+   * Visits rows that have every word and share one state. If `bestOnly`, these rows have a TIER_BEST
+   * alternative for every word, and the words' other alternatives count only where they could raise a score.
+   * Returns false if no row in a worse state can enter.
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;

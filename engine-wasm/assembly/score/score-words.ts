@@ -41,7 +41,7 @@ function lengthAt(lengths: usize, norms: usize, row: u32): f64 {
   return Mem.f64At(lengths + ((<usize>Mem.u8At(norms + row)) << 3));
 }
 
-/** Adds the worth of a posting's occurrences to the sum of row number `number`. */
+/** Adds the worth of a posting's occurrences to the sum of the row numbered `number` in the set. */
 function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32): void {
   const sum = sums + ((<usize>number) << 3);
   Mem.putF64(sum, Mem.f64At(sum) + <f64>tf * Mem.f64At(occurrences + ((<usize>norm) << 3)));
@@ -51,7 +51,7 @@ function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32
 @unmanaged
 export class WordScores {
   program: SearchProgram;
-  room: u32; // capacity in rows of the arrays below, which are indexed by row number
+  room: u32; // capacity of the arrays below, which are indexed by a row's number in the set
   sums: usize; // f64: current alternative; the caller may use the space until the next `score`
   saturations: usize; // f64: the sum at which an alternative scores half of its maximum in the row
   best: usize; // f64: best score for the current word
@@ -157,8 +157,8 @@ export class WordScores {
   }
 
   /**
-   * Computes each row's saturation. The longer a row, the more occurrences of a term it needs. A row's length
-   * is the weighted sum of its fields' lengths.
+   * Computes each row's saturation. The longer a row, the more occurrences of a term it needs for the same
+   * score. A row's length is the weighted sum of its fields' lengths.
    */
   private findSaturations(set: Numbered): void {
     const program = this.program;
@@ -324,7 +324,7 @@ export class WordScores {
     }
   }
 
-  /** Adds the word's best alternative to every row. */
+  /** Adds the score of the word's best alternative to every row's score. */
   private addWord(count: u32, first: bool): void {
     const scores = this.scores;
     const best = this.best;
@@ -359,7 +359,7 @@ export class WordScores {
     }
   }
 
-  /** Adds the word's best alternative to every row that has one. */
+  /** Adds the score of the word's best alternative to every row that has one, and updates the row's state. */
   private addWordWithState(bit: u64, count: u32): void {
     const scores = this.scores;
     const best = this.best;

@@ -21,7 +21,7 @@ import { Signals } from "./signals";
 const RANGE_ROWS: u32 = 32768; // rows visited at a time, so that their arrays fit in the CPU cache
 const RANGE_FIRST: u32 = 1024; // ranges grow, because the rows kept from earlier ranges filter later ones
 const RANGE_MATCHING: u32 = 1024; // ranges are enlarged to have about this many matching rows
-const RANGE_MATCHING_FIRST: u32 = 64; // for the first range; restarting a list costs as much as scoring rows
+const RANGE_MATCHING_FIRST: u32 = 64; // for the first range; smaller ranges would restart the lists too often
 const LISTS_IN_RANGES: u32 = 256; // above this many lists, restarting them all for every range takes too long
 const WIDE_FIRST: u32 = 16; // if so, the first range has 1 / WIDE_FIRST of the rows and the second the rest
 
@@ -64,7 +64,7 @@ export class Scorer {
 
   /**
    * Scores the rows in `matching` (`found` > 0 of them) and offers those that may be among the best.
-   * `summary` is the segment's summary, or 0.
+   * `summary` is 0 if the segment has no summary.
    */
   scoreRows(segment: usize, summary: usize, matching: usize, found: u32): void {
     const rows = Seg.rows(segment);

@@ -81,7 +81,7 @@ export class Signals {
     this.bestState = this.fullState(this.leastTypos, exact);
   }
 
-  /** Starts a new segment. `summary` is its summary, or 0. The words' lists must be open. */
+  /** Starts a new segment. `summary` is 0 if the segment has no summary. The words' lists must be open. */
   beginSegment(segment: usize, summary: usize): void {
     this.rows = Seg.rows(segment);
     this.near.beginSegment();
@@ -228,7 +228,10 @@ export class Signals {
     return isLifted || text + bonus <= this.textMatch(this.mostScore, state) + this.bonusMost(state);
   }
 
-  /** ROW_* flags of a row in this state. */
+  /**
+   * ROW_* flags for the row. For a neighbour that matches without words, they also depend on the number of
+   * matched words in `state`.
+   */
   flagsOf(row: u32, state: u32): u32 {
     const flags = this.rules.flagsOf(row);
     if (!this.neighbours.matches(row)) return flags;

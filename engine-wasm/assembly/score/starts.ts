@@ -27,7 +27,8 @@ const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; `known` has one entr
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 
 /**
- * False if no position in a block is 0. Only a posting's first position is absolute; the rest are distances.
+ * False if no position in a block is 0. A zero byte can only be a posting's first position: the others are
+ * stored as distances, which are above 0.
  */
 function mayHaveStart(cursor: Cursor, block: u32): bool {
   let at = blockStart(cursor, block);

@@ -20,8 +20,8 @@ const STRIDE_STEP: u32 = 8;
 const WORDS_A_CHECK: u32 = 63;
 
 /**
- * Without words, neighbours, boosts and pins, all rows have the same relevance and class, so the relevance
- * and class keys do not affect the order.
+ * The order in which `browse` visits the query's rows. Without words, neighbours, boosts and pins, all rows
+ * have the same relevance and class, so the relevance and class keys do not affect it.
  */
 export function browseOrder(program: SearchProgram): u32 {
   if (!program.browses || !program.ranking.isPlain) return BY_KEYS;
@@ -55,7 +55,7 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   let visited: u32 = 0;
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
-    // Words with none of these bits were visited at a larger stride.
+    // Words whose index has none of these bits set were visited at a larger stride.
     const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1;
     for (let word: u32 = 0; word < words; word += stride) {
       if (seen != 0 && (word & seen) == 0) continue;

@@ -1,5 +1,5 @@
-// The `explain` kernel breaks down what determines single rows' places in a search result. It computes for
-// one row what score-words.ts computes for many rows at once, in the same order of operations, so the numbers
+// The `explain` kernel shows why a row ranks where it does in a search result. It computes for one row at a
+// time what score-words.ts computes for many rows at once, in the same order of operations, so the numbers
 // are bit-identical. docs/FORMATS.md shows the layout of the input and the result.
 
 import { ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";

@@ -36,7 +36,7 @@ import { Dict } from "../segment/dictionary";
 import { isArrayType, KIND_FLOAT, KIND_STRING } from "../segment/field-type";
 import { Field, findField, Seg } from "../segment/segment";
 
-const SHARE_LEAST: u32 = 64; // a share with at most this many values is complete
+const SHARE_LEAST: u32 = 64; // up to this many values, a shard returns all of them rather than a share
 
 const ENTRY_BYTES: usize = 24;
 const ENTRY_RAW: usize = 4;
@@ -44,8 +44,8 @@ const ENTRY_VALUE: usize = 8;
 const ENTRY_FOLDED: usize = 12;
 
 /**
- * Adds one segment's matching rows (`found` of them) to a facet's counts. `summary` is the segment's summary,
- * or 0.
+ * Adds one segment's matching rows (`found` of them) to a facet's counts. `summary` is 0 if the segment has
+ * no summary.
  */
 export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usize, found: u32): void {
   checkDeadline();
@@ -219,8 +219,9 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 }
 
 /**
- * Drops values too rare on this shard to be among the first over all shards. This can be wrong only if a
- * value's documents are by chance distributed very unevenly, and the coordinator detects that.
+ * Cuts the counts to this shard's share: drops values too rare on this shard to be among the first over all
+ * shards. This can be wrong only if a value's documents are by chance distributed very unevenly, and the
+ * coordinator detects that.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;

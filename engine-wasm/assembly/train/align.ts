@@ -24,8 +24,8 @@ const GATHERED: u32 = 1536;
 /** Minimum cosine, after the rotation, between the new and old vectors of shared terms. */
 const AGREEMENT_LEAST: f64 = 0.5;
 /**
- * Fraction of the identity added, so that the rotation is also defined in directions that no shared term
- * covers.
+ * Multiple of the identity added to N'O, as a fraction of N'O's norm, so that the rotation is also defined in
+ * directions that no shared term covers.
  */
 const IDENTITY_SHARE: f64 = 1e-5;
 const POLISHING_TURNS: u32 = 3;
@@ -139,8 +139,8 @@ function agreement(shared: Shared, rotation: usize): f64 {
 
 /**
  * Computes the orthonormal factor of M at `matrix`: M V S^-1 V' with M'M = V S^2 V', refined by Newton-Schulz
- * steps. Uses the three matrices after `rotation`. Returns false if M has no direction or the factor is not
- * orthonormal.
+ * steps. Uses the three matrices after `rotation`. Returns false if M is 0 or contains NaN, or if the factor
+ * does not become orthonormal.
  */
 function polarFactor(matrix: usize, rotation: usize): bool {
   const inner = rotation + MATRIX_BYTES;

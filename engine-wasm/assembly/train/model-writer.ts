@@ -31,7 +31,7 @@ import { Chosen, Vocabulary } from "./vocabulary";
 const LARGEST: f32 = 127;
 const LEAST: f32 = 1e-20; // a vector whose numbers are all smaller counts as missing
 
-/** Header values, and the sources of the model's parts. */
+/** What a model is written from: its header values, terms and vectors. */
 @unmanaged
 export class ModelWriter {
   number: u32;

@@ -8,7 +8,10 @@ import { Mem } from "../memory/mem";
 import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
-/** Minimum squared remainder of a column of length 1. Larger than f32 rounding errors. */
+/**
+ * A column of length 1 with a smaller squared remainder counts as spanned by earlier columns. Exceeds f32
+ * rounding errors.
+ */
 const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;
 
@@ -49,7 +52,7 @@ class Factor {
     return changetype<usize>(this) + FACTOR_BYTES;
   }
 
-  /** u32 per place: the column at that place. */
+  /** u32 per pivot position: the column chosen for it. */
   @inline private get order(): usize {
     return changetype<usize>(this) + FACTOR_BYTES + ((<usize>this.width) << 3);
   }

@@ -70,11 +70,11 @@ export class NearestCodes {
   private parts: usize;
   private partCount: u32;
   private cut: u32; // the largest distance of a kept row
-  private skipped: u32; // number of rows at that distance to omit, from the first on
+  private skipped: u32; // number of rows at that distance still to skip; the oldest are skipped
   private rows: usize; // kept rows, NEAREST_ROW_BYTES each
   private estimates: usize;
 
-  /** Creates a comparison of at most `segments` segments. The caller keeps ownership of `query`. */
+  /** Creates a comparison of at most `segments` segments. `query` is not copied, so it must stay in place. */
   static make(query: usize, segments: u32): NearestCodes {
     const made = changetype<NearestCodes>(scratchZeroed(offsetof<NearestCodes>()));
     made.query = query;
@@ -125,8 +125,8 @@ export class NearestCodes {
   }
 
   /**
-   * Keeps the first `wanted` rows by ascending distance, then by descending sequence number. Returns the
-   * rows' address, in that order (NEAREST_*). No segment may be added afterwards.
+   * Keeps the `wanted` nearest rows; of equally distant rows, the newest first. Returns the address of the
+   * rows, stored in that order as NEAREST_* records. No segment may be added afterwards.
    */
   select(wanted: u32): usize {
     this.kept = min(wanted, this.compared);

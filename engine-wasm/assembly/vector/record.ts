@@ -9,7 +9,7 @@ const FLOAT_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBERS_END: usize = VECTOR_BYTES;
 const LARGEST: f32 = 127;
 
-/** Steps in writing a record. */
+/** Writes the parts of a vector record: first its numbers, then its scale. */
 export abstract class RecordPart {
   /**
    * Writes sixteen numbers from -127 to 127 to `to`. Returns the sum of their squares as four partial sums.

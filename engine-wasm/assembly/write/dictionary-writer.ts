@@ -15,7 +15,7 @@ export class DictionaryWriter {
   count: u32; // number of values written
   rawOffsets: u32; // the offsets below are relative to the dictionary's first byte
   foldedOffsets: u32;
-  raw: u32; // addresses of the next byte to write
+  raw: u32; // offsets of the next raw and the next folded byte to write
   folded: u32;
 }
 

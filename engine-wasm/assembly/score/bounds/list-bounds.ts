@@ -16,7 +16,7 @@ import { WordScores } from "../score-words";
 export const TF_UNKNOWN: u32 = 255; // the largest frequency in the block is at least this
 const TF_MOST: f64 = 16777216;
 
-/** Walks the current segment's lists and moves their cursors. Allocated in scratch memory. */
+/** Computes bounds from the current segment's lists and moves their cursors. Allocated in scratch memory. */
 @unmanaged
 export class ListBounds {
   program: SearchProgram;

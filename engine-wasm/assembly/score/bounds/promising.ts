@@ -1,8 +1,8 @@
-// For a one-word query, finds the rows in a range that can score enough. It reads only posting lists and
-// scores no row (Turtle and Flood's MaxScore, 1995, over an alternative's lists, with Ding and Suel's block
-// maxima, 2011). An alternative's lists are read in descending order of what they can add. A row qualifies if
-// its posting in the first list that contains it, plus the most that the remaining lists can add, reaches the
-// cut. Rows in small lists are found once for all ranges.
+// For a one-word query, finds the rows in a range whose scores can reach a cut. It reads only posting lists
+// and scores no row (Turtle and Flood's MaxScore, 1995, over an alternative's lists, with Ding and Suel's
+// block maxima, 2011). An alternative's lists are read in descending order of what they can add. A row
+// qualifies if its posting in the first list that contains it, plus the most that the remaining lists can
+// add, reaches the cut. Rows in small lists are found once for all ranges.
 
 import { checkDeadline } from "../../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../../layout";
@@ -37,13 +37,13 @@ const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than a scor
 class Reach {
   most: f64; // the most that the list adds to a row's sum
   rest: f64; // the most that the alternative's later large lists can add
-  small: f64; // the same for its later small lists or, in a large list, for all its small lists
+  small: f64; // the same for the alternative's later small lists; if this list is large, for all of them
   cursor: Cursor;
 }
 
 const REACH_BYTES: usize = (offsetof<Reach>() + 7) & ~7;
 
-/** Finds the rows in a range that can score enough. Allocated in scratch memory. */
+/** Finds the rows in a range whose scores can reach a cut. Allocated in scratch memory. */
 @unmanaged
 export class Promising {
   program: SearchProgram;
@@ -190,8 +190,8 @@ export class Promising {
   }
 
   /**
-   * Finds the rows in small lists over the whole segment. Cuts only rise, so the result is valid for all
-   * ranges.
+   * Finds the rows in small lists that may score enough, in the whole segment. The result is valid for all
+   * ranges until `cutLow` falls below `smallCut`.
    */
   private findSmall(): void {
     this.smallCut = this.cutLow;
@@ -238,8 +238,8 @@ export class Promising {
   }
 
   /**
-   * Adds the rows in a list whose sum may be large enough. `large` is true for a large list. `reaches` is
-   * true if some row in the list may reach the cut.
+   * Adds a list's rows whose sum may be large enough. For a small list, also adds all its rows to `inSmall`.
+   * `large` is true for a large list. `reaches` is true if some row in the list may reach the cut.
    */
   private addRows(reach: Reach, large: bool, reaches: bool): void {
     const cursor = reach.cursor;
@@ -273,7 +273,7 @@ export class Promising {
     }
   }
 
-  /** True if some posting in a packed block may be worth enough for a row with the largest bonus. */
+  /** True if some posting in a packed block may suffice for a row with the largest bonus. */
   private mayHave(cursor: Cursor, block: u32): bool {
     const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
     const tf = Mem.u8At(entry + BLOCK_MAX_TF);
@@ -283,8 +283,8 @@ export class Promising {
   }
 
   /**
-   * Fills a u8 table by norm byte: the lowest frequency at which a posting may be worth enough if other lists
-   * add `rest`. The values never fall as the norm rises.
+   * Fills a u8 table by norm byte: the lowest frequency at which a posting may suffice if other lists add
+   * `rest`. The values never fall as the norm rises.
    */
   private putLeast(to: usize, rest: f64, slotIndex: u32): void {
     const saturations = this.lengths.leastSaturations(slotIndex);
@@ -301,9 +301,8 @@ export class Promising {
   }
 
   /**
-   * Writes the indices (u8) of the block's postings that may be worth enough with the largest bonus to
-   * `passed`, and returns their number. It does not branch per posting, because the processor could not
-   * predict the branch.
+   * Writes the indices (u8) of the block's postings that may suffice with the largest bonus to `passed`, and
+   * returns their number. It does not branch per posting, because the processor could not predict the branch.
    */
   private pass(cursor: Cursor): u32 {
     const passed = this.passed;
@@ -332,7 +331,7 @@ export class Promising {
     return <u32>count;
   }
 
-  /** Adds a posting's row if it may be worth enough given the row's exact length. */
+  /** Adds a posting's row if the posting may suffice given the row's exact length. */
   private addRow(cursor: Cursor, i: u32): void {
     const row = cursor.rowAt(i);
     const norm = <usize>Mem.u8At(this.norms + row);
@@ -354,8 +353,8 @@ export class Promising {
   }
 
   /**
-   * Intersects the result with `set`. Drops unsure rows without a bonus; looks up their bonuses if there are
-   * many such rows.
+   * Intersects the result, including unsure rows, with `set`. If there are many unsure rows, first looks up
+   * which of them have a bonus and drops the others.
    */
   private keep(set: usize): void {
     const rows = this.rows;

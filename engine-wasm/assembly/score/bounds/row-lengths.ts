@@ -58,7 +58,10 @@ export class RowLengths {
     return made;
   }
 
-  /** Starts a new segment. `summary` is its summary, or 0. `words` must have started the segment already. */
+  /**
+   * Starts a new segment. `summary` is 0 if the segment has no summary. `words` must have started the segment
+   * already.
+   */
   beginSegment(segment: usize, summary: usize): void {
     this.segment = segment;
     this.summary = summary;
@@ -159,7 +162,8 @@ export class RowLengths {
   }
 
   /**
-   * Assumes that each of a row's other fields is at least as long as the shortest such field in the segment.
+   * Fills `leastSaturations(index)`. Counts each of a row's other fields at the least length that any row has
+   * in that field.
    */
   private putLeastSaturations(index: u32): void {
     const program = this.program;
