@@ -59,8 +59,8 @@ describe.skipIf(absent)("judged queries", () => {
   });
 
   test.each([
-    ["that the rules were written with", seen],
-    ["that were held out", heldOut],
+    ["used to write the rules", seen],
+    ["held out from them", heldOut],
   ])("queries %s are read well", (_, score) => {
     const { right, wrong, missed, texts, wrongTexts } = score;
     const precision = right / (right + wrong);

@@ -223,10 +223,10 @@ describe("sync mode replace", () => {
 
   test.each([
     ["an empty feed", { body: "[]" }, "SK-DS-409"],
-    ["a feed of a few", { body: json(items(4)) }, "SK-DS-409"],
-    ["a feed that is cut off", { body: json(items(10)).slice(0, 200) }, "SK-DS-520"],
-    ["a feed that is something else", { body: "<html>closed</html>" }, "SK-DS-422"],
-    ["a feed that is gone", { status: 404 }, "SK-DS-502"],
+    ["a feed with few items", { body: json(items(4)) }, "SK-DS-409"],
+    ["a truncated feed", { body: json(items(10)).slice(0, 200) }, "SK-DS-520"],
+    ["a feed in another format", { body: "<html>closed</html>" }, "SK-DS-422"],
+    ["a missing feed", { status: 404 }, "SK-DS-502"],
   ])("deletes nothing for %s", async (name, answer, code) => {
     const index = name.replaceAll(" ", "-");
     const source = await shop(index);
@@ -240,7 +240,7 @@ describe("sync mode replace", () => {
   test.each([
     ["has no id", items(10).map((item, i) => (i === 3 ? { title: item.title } : item))],
     ["has an id that is too long", [{ id: "x".repeat(513), title: "chair" }, ...items(9)]],
-    ["is no product at all", [{ message: "quota exceeded" }]],
+    ["is not a product at all", [{ message: "quota exceeded" }]],
   ])("deletes nothing when an item %s", async (name, list) => {
     const index = name.replaceAll(" ", "-");
     const source = await shop(index, { max_delete_ratio: 1 });

@@ -38,7 +38,7 @@ function reply(json: object, status = 200, type = "application/json; charset=utf
 
 describe("a reply", () => {
   test.each<[what: string, json: object]>([
-    ["members that are described", { thing: { own: { name: "a" }, map: {} }, either: { id: 1 } }],
+    ["described members", { thing: { own: { name: "a" }, map: {} }, either: { id: 1 } }],
     ["members of a map and of an open object", { thing: { own: { name: "a", b: 1 }, map: { c: 2 } } }],
   ])("may have %s", (_, json) => contract.checkReply("GET", "/things/1?x=y", reply(json)));
 

@@ -342,7 +342,7 @@ describe("damage in LevelDB's files", () => {
   });
 
   test.each([
-    ["after an orderly end", true],
+    ["after a clean shutdown", true],
     ["after a crash", false],
   ])("a missing log, %s, never loses writes unnoticed; repair makes the rest open", async (_, orderly) => {
     const running = copy();

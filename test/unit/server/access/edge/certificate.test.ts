@@ -56,7 +56,7 @@ test.each<[string, string | null, string | null, RegExp]>([
     /^the private key in \S+key.pem does not belong to the certificate in \S+cert.pem$/,
   ],
   [
-    "a broken further certificate",
+    "a broken additional certificate",
     `${FIRST_PAIR.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
     FIRST_PAIR.key,
     /^the certificate in \S+cert.pem cannot be used: /,

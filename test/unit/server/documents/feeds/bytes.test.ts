@@ -40,16 +40,16 @@ describe("inflate", () => {
   test.each<[what: string, bytes: Uint8Array, header: string | null]>([
     ["plain", PLAIN, null],
     ["plain although declared as gzip", PLAIN, "gzip"],
-    ["gzip by header", gzipSync(PLAIN), "gzip"],
-    ["gzip by its magic bytes", gzipSync(PLAIN), null],
+    ["gzip according to the header", gzipSync(PLAIN), "gzip"],
+    ["gzip according to its magic bytes", gzipSync(PLAIN), null],
     ["a .gz file that the server compressed once more", gzipSync(gzipSync(PLAIN)), "gzip"],
     [
-      "gzip of several members",
+      "gzip with several members",
       Buffer.concat([gzipSync(PLAIN.subarray(0, 999)), gzipSync(PLAIN.subarray(999))]),
       null,
     ],
     ["deflate with a zlib header", deflateSync(PLAIN), "deflate"],
-    ["deflate known by its first bytes", deflateSync(PLAIN), null],
+    ["deflate according to its first bytes", deflateSync(PLAIN), null],
     ["raw deflate", deflateRawSync(PLAIN), "deflate"],
     ["identity", PLAIN, "identity"],
   ])("%s", async (_, bytes, header) => {
@@ -173,11 +173,11 @@ describe("encodings", () => {
 
   test.each<[what: string, bytes: Buffer, encoding: string]>([
     ["UTF-8", PLAIN, "utf-8"],
-    ["UTF-8 with a mark", Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), PLAIN]), "utf-8"],
-    ["UTF-16LE with a mark", Buffer.from(`\ufeff${TEXT}`, "utf16le"), "utf-16le"],
-    ["UTF-16LE without", Buffer.from(TEXT, "utf16le"), "utf-16le"],
-    ["UTF-16BE with a mark", utf16be(`\ufeff${TEXT}`), "utf-16be"],
-    ["UTF-16BE without", utf16be(TEXT), "utf-16be"],
+    ["UTF-8 with a byte order mark", Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), PLAIN]), "utf-8"],
+    ["UTF-16LE with a byte order mark", Buffer.from(`\ufeff${TEXT}`, "utf16le"), "utf-16le"],
+    ["UTF-16LE without one", Buffer.from(TEXT, "utf16le"), "utf-16le"],
+    ["UTF-16BE with a byte order mark", utf16be(`\ufeff${TEXT}`), "utf-16be"],
+    ["UTF-16BE without one", utf16be(TEXT), "utf-16be"],
   ])("%s is recognised, whatever the chunks", async (_, bytes, encoding) => {
     for (const sizes of [[], [1], [3, 65535, 1, 7]]) {
       expect(await decoded(bytes, null, null, sizes)).toEqual({ encoding, text: TEXT });

@@ -21,16 +21,16 @@ const itemsOf = (text: string, sizes: number[], path: string | null = null) =>
 describe("items are found in", () => {
   test.each<[what: string, json: string]>([
     ["an array", ' [{"id":"1"} , {"id":"2"}] '],
-    ["an object that holds it", '{"total":2,"items":[{"id":"1"},{"id":"2"}],"next":null}'],
+    ["an array in an object", '{"total":2,"items":[{"id":"1"},{"id":"2"}],"next":null}'],
     [
-      "deep in an object",
+      "an array deep in an object",
       '{"a":{"tags":["x",["y"],{"z":[{}]}],"n":[]},"data":{"list":[{"id":"1"},{"id":"2"}]},"more":[{"id":"3"}]}',
     ],
     ["pretty-printed", JSON.stringify({ meta: { page: 1 }, products: [{ id: "1" }, { id: "2" }] }, null, 2)],
     ["lines", '{"id":"1"}\n\n  {"id":"2"}\r\n'],
     ["lines without a last newline", '{"id":"1"}\n{"id":"2"}'],
     [
-      "lines that hold arrays",
+      "lines containing arrays",
       '{"id":"1","x":[{"y":1}]}\n{"id":"2","x":[]}\n'.replaceAll(/,"x":[^\n]*/g, "}"),
     ],
   ])("%s", async (_, json) => {

@@ -36,7 +36,7 @@ describe("items", () => {
     ],
     ["a list of products", `<products><product><id>1</id></product><product><id>2</id></product></products>`],
     [
-      "a mark, a comment and a DOCTYPE first",
+      "a byte order mark, a comment and a DOCTYPE first",
       `\ufeff<?xml version="1.0"?><!-- <item/> --><!DOCTYPE rss [<!ENTITY a "<item>'>"> <!-- ' ]> --> <?p ' ]>?>]><rss><item><id>1</id></item><item><id>2</id></item></rss><!-- end -->\n`,
     ],
   ])("%s", async (_, xml) => {
