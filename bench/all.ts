@@ -19,12 +19,12 @@ interface Options {
 const program = new Command("bench")
   .description("every benchmark in one run; results go to bench/results")
   .option("--generated <n>", "products of the generated catalogue", "1000000")
-  .option("--data <file>", "documents of your own to measure as well")
-  .option("--seconds <n>", "seconds of each load", "10")
+  .option("--data <file>", "your own documents, measured as well")
+  .option("--seconds <n>", "seconds per load", "10")
   .option("--shards <n>", "shards of the measured server (bench:scale has its own list)", "2")
   .option("--rounds <n>", "rounds of creating, filling and dropping an index", "100")
-  .option("--indexes <n>", "small indexes side by side", "2000")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--indexes <n>", "number of small indexes side by side", "2000")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 program.parse();
 

@@ -197,10 +197,10 @@ function report(rows: readonly Row[], file: DocumentsFile, options: Options): vo
 }
 
 const program = new Command("bench:feeds")
-  .description("feeds of each format beside the import of the same documents")
-  .option("--items <n>", "items of a feed", "100000")
+  .description("feeds of each format compared with importing the same documents")
+  .option("--items <n>", "items per feed", "100000")
   .option("--formats <list>", Object.keys(FEED_KINDS).join(","), Object.keys(FEED_KINDS).join(","))
   .option("--shards <n>", "worker threads", "1")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();

@@ -58,10 +58,10 @@ const program = new Command("bench:http")
     "--data <file>",
     "documents to use instead of the workload's (JSON lines, JSON, CSV, plain or gzip)",
   )
-  .option("--generated <n>", "so many generated products instead")
+  .option("--generated <n>", "number of generated products to use instead")
   .option("--id <field>", "the documents' id field")
   .option("--name <name>", "name of the result (workload and data file)")
-  .option("--seconds <n>", "seconds of each load")
+  .option("--seconds <n>", "seconds per load")
   .option("--concurrency <list>", "numbers of clients, for instance 1,32")
   .option("--shards <n>", "shards of the started server")
   .option("--durability <mode>", "fsync or os")
@@ -69,12 +69,12 @@ const program = new Command("bench:http")
   .option("--parallel <n>", "import requests at a time", "3")
   .option("--reads-per-second <n>", "queries during the import, 0 for none", "20")
   .option("--rounds <n>", "rounds of creating, filling and dropping an index", "0")
-  .option("--indexes <n>", "small indexes side by side", "0")
+  .option("--indexes <n>", "number of small indexes side by side", "0")
   .option("--profile <folder>", "where the server's threads leave CPU profiles of the import and the queries")
   .option("--url <address>", "measure this server instead of starting one")
   .option("--key <key>", "admin key of the server at --url")
   .option("--server <file>", "the compiled command line to start", "dist/server/cli/main.js")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();
 

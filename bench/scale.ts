@@ -42,8 +42,8 @@ const program = new Command("bench:scale")
   .option("--generated <n>", "products in the index", "100000")
   .option("--shards <list>", "numbers of shards", "1,2,4,8,16")
   .option("--clients <list>", "numbers of clients", "1,8,32,128")
-  .option("--seconds <n>", "seconds of each load", "5")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--seconds <n>", "seconds per load", "5")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();
 

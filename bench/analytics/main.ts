@@ -268,10 +268,10 @@ function report(lines: readonly string[], options: Options): void {
 
 const program = new Command("bench:analytics")
   .description("what the query log costs, how large it is, and how fast reports and the coach are")
-  .option("--searches <n>", "searches of the large log", "10000000")
-  .option("--analyzed <n>", "searches that the coach looks at", "1000000")
+  .option("--searches <n>", "searches in the large log", "10000000")
+  .option("--analyzed <n>", "searches that the coach analyses", "1000000")
   .option("--documents <n>", "products", "20000")
-  .option("--seconds <n>", "seconds of each round of searches", "4")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--seconds <n>", "seconds per round of searches", "4")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();

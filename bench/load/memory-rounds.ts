@@ -131,7 +131,7 @@ async function query(client: ApiClient, i: number): Promise<void> {
 async function metric(client: ApiClient, name: string): Promise<number> {
   const { body } = await client.exchange("GET", "/metrics");
   const value = new RegExp(`^${name} (\\S+)$`, "m").exec(body.toString())?.[1];
-  if (value === undefined) throw new Error(`the server does not tell ${name}`);
+  if (value === undefined) throw new Error(`the server does not report ${name}`);
   return Number(value);
 }
 
@@ -160,7 +160,7 @@ async function fill(
 async function settled(server: ServerProcess): Promise<Memory> {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const memory = server.memory();
-  if (memory === null) throw new Error("resident memory is only told by /proc");
+  if (memory === null) throw new Error("resident memory is only available from /proc");
   return memory;
 }
 

@@ -19,14 +19,14 @@ interface Options {
 const SHARES = [0.3, 0.7];
 
 const program = new Command("bench:model")
-  .description("predicts queries a second and latencies on machines of other sizes")
-  .option("--machines <list>", "cores:front-ends:shards of each", "2:1:2,4:2:4,16:8:16,64:32:64")
-  .requiredOption("--front-end <us>", "CPU microseconds of a query at its front-end")
-  .option("--merge <us>", "at its front-end for each shard", "0")
-  .option("--shard <us>", "at each shard, whatever its size", "0")
-  .option("--engine <us>", "in the engines of all shards together", "0")
-  .option("--beside <us>", "of threads that no query waits for", "0")
-  .option("--queries <n>", "simulated for each row", "200000");
+  .description("predicts queries per second and latencies for machines of other sizes")
+  .option("--machines <list>", "cores:front-ends:shards of each machine", "2:1:2,4:2:4,16:8:16,64:32:64")
+  .requiredOption("--front-end <us>", "CPU microseconds per query at its front-end")
+  .option("--merge <us>", "CPU microseconds at its front-end for each shard", "0")
+  .option("--shard <us>", "CPU microseconds at each shard, whatever its size", "0")
+  .option("--engine <us>", "CPU microseconds in the engines of all shards together", "0")
+  .option("--beside <us>", "CPU microseconds of background threads", "0")
+  .option("--queries <n>", "simulated queries per row", "200000");
 program.parse();
 const options = program.opts<Options>();
 const us = (text: string): number => Number(text) * 1e-6;

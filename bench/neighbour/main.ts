@@ -41,16 +41,16 @@ const WARMUP_SECONDS = 3;
 const WORDS = 2_000;
 
 const program = new Command("bench:neighbour")
-  .description("queries of one tenant, alone and beside heavy work of another one")
-  .option("--documents <n>", "products in the index of each tenant", "100000")
-  .option("--shards <n>", "shards of the server; default: as the server chooses")
-  .option("--rounds <n>", "rounds alone, and as many beside each kind of work", "5")
-  .option("--seconds <n>", "seconds of a round", "5")
-  .option("--per-second <n>", "queries of the quiet tenant in a second", "50")
+  .description("one tenant's queries, alone and beside another tenant's heavy work")
+  .option("--documents <n>", "products in each tenant's index", "100000")
+  .option("--shards <n>", "shards of the server; default: the server's choice")
+  .option("--rounds <n>", "rounds alone, and the same number beside each kind of work", "5")
+  .option("--seconds <n>", "seconds per round", "5")
+  .option("--per-second <n>", "queries per second by the quiet tenant", "50")
   .option("--kinds <list>", "kinds of heavy work, comma-separated; default: all")
   .option("--server <file>", "the compiled command line to start", "dist/server/cli/main.js")
   .option("--name <name>", "name of the result", "neighbour")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();
 

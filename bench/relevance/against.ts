@@ -15,7 +15,7 @@ export interface Written extends Conditions {
 export function readWritten(path: string, seed: number): Written {
   const written = JSON.parse(readFileSync(path, "utf8")) as Written;
   if (!Array.isArray(written.results) || written.results[0]?.perQuery?.[0]?.ndcg10.clean === undefined)
-    throw new Error(`${path} holds no nDCG@10 of every query by form; write it again with --json`);
+    throw new Error(`${path} has no nDCG@10 per query and form; write it again with --json`);
   if (written.seed !== seed) throw new Error(`${path} was written with seed ${written.seed}, not ${seed}`);
   return written;
 }
@@ -52,7 +52,8 @@ export function pairedSets(
     const earlier = before.find((result) => result.set === set);
     if (earlier === undefined || earlier.ndcg10[form] === undefined) return [];
     const ids = (queries: JudgedResult["perQuery"]) => queries.map(({ id }) => id).join();
-    if (ids(earlier.perQuery) !== ids(perQuery)) throw new Error(`${set}: the earlier run had other queries`);
+    if (ids(earlier.perQuery) !== ids(perQuery))
+      throw new Error(`${set}: the earlier run had different queries`);
     const figures = (queries: JudgedResult["perQuery"]) => queries.map(({ ndcg10 }) => ndcg10[form]!);
     return [{ set, before: figures(earlier.perQuery), after: figures(perQuery) }];
   });

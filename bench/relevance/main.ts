@@ -42,23 +42,23 @@ await new Command("relevance")
   .option("--data <folder>", "the public data (its README says what is in it)", "../shared/data")
   .option(
     "--set <list>",
-    "only these judged sets, for instance cranfield,cisi; nothing is kept in --out",
+    "only these judged sets, for instance cranfield,cisi; nothing is written to --out",
     listOf(SET_NAMES),
   )
   .option(
     "--modes <list>",
-    `search modes to compare, of ${MODES.join(", ")}; the first one is the baseline`,
+    `search modes to compare, from ${MODES.join(", ")}; the first is the baseline`,
     listOf(MODES),
     ["keyword"],
   )
   .option("--misspellings", "misspelt words instead of judged queries")
   .option("--language <code>", "the judged indexes' language, or none", "en")
   .option("--settings <json>", "further index settings", '{"drop_tokens_threshold":100}')
-  .option("--seed <n>", "seed of the changed queries, of the order of the words and of the tests", "1")
+  .option("--seed <n>", "seed for the query variants, the word order and the significance tests", "1")
   .option("--json <file>", "also write the results here")
-  .option("--against <file>", "compare judged queries with what an earlier run wrote with --json")
+  .option("--against <file>", "compare judged queries with an earlier run's --json file")
   .option("--server <file>", "the compiled command line to start", "dist/server/cli/main.js")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run)
   .parseAsync();
 
@@ -118,7 +118,7 @@ function listOf<T extends string>(known: readonly T[]): (list: string) => T[] {
   return (list) =>
     list.split(",").map((name) => {
       const found = known.find((one) => one === name);
-      if (found === undefined) throw new InvalidArgumentError(`"${name}" is none of ${known.join(", ")}.`);
+      if (found === undefined) throw new InvalidArgumentError(`"${name}" is not one of ${known.join(", ")}.`);
       return found;
     });
 }

@@ -71,7 +71,7 @@ export class RankedIndex {
     for (;;) {
       const { embedder } = await readStats(this.client, this.name);
       if (embedder.source === "none" || (embedder.state === "ready" && embedder.pending === 0)) return;
-      if (embedder.state === "failed") throw new Error(`${this.name}: its vectors cannot be made`);
+      if (embedder.state === "failed") throw new Error(`${this.name}: its vectors cannot be computed`);
       await sleep(POLL_MS);
     }
   }

@@ -39,25 +39,22 @@ const KINDS: Readonly<Record<string, (mix: Workload) => Workload>> = {
 };
 
 const program = new Command("bench:road")
-  .description("what a query costs beside the engine: CPU by thread, wake-ups, messages, bytes allocated")
-  .option("--generated <list>", "numbers of generated products, an index each", "26740,1000000")
-  .option("--data <list>", "files of documents instead, an index each")
-  .option("--threads <list>", "shards, or shards:front-ends, of a server each", "1")
-  .option(
-    "--loaded <list>",
-    "numbers of front-ends that get load, in alternating trials of each server (all)",
-  )
-  .option("--warm <n>", "seconds of uncounted warm-up trials of each server", "12")
-  .option("--no-remembered", "leave out servers that remember answers")
-  .option("--no-vectors", "make no vectors of the documents")
-  .option("--clients <n>", "connections to each front-end that --threads names, or in all", "1")
+  .description("what a query costs outside the engine: CPU by thread, wake-ups, messages, bytes allocated")
+  .option("--generated <list>", "numbers of generated products, one index each", "26740,1000000")
+  .option("--data <list>", "document files instead, one index each")
+  .option("--threads <list>", "shards, or shards:front-ends, one server each", "1")
+  .option("--loaded <list>", "numbers of front-ends under load, in alternating trials of each server (all)")
+  .option("--warm <n>", "seconds of warm-up trials per server, not counted", "12")
+  .option("--no-remembered", "leave out servers that cache answers")
+  .option("--no-vectors", "compute no document vectors")
+  .option("--clients <n>", "connections to each front-end that --threads names, or in total", "1")
   .option("--kinds <list>", `kinds of queries: ${Object.keys(KINDS).join(", ")}`, "mix,plain words")
-  .option("--queries <n>", "different queries of each kind", "500")
+  .option("--queries <n>", "different queries per kind", "500")
   .option("--rounds <n>", "rounds; in each, every server runs one trial", "40")
-  .option("--seconds <n>", "seconds of a trial, below 8", "0.3")
+  .option("--seconds <n>", "seconds per trial, below 8", "0.3")
   .option("--server <list>", "compiled command lines to compare", "dist/server/cli/main.js")
   .option("--name <name>", "name of the result", "road")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();
 
@@ -113,7 +110,7 @@ async function run(options: Options): Promise<void> {
 
 function kindNamed(name: string): [string, (mix: Workload) => Workload] {
   const workloadOf = KINDS[name];
-  if (workloadOf === undefined) throw new Error(`"${name}" is no kind of queries`);
+  if (workloadOf === undefined) throw new Error(`unknown query kind "${name}"`);
   return [name, workloadOf];
 }
 

@@ -86,21 +86,21 @@ function report([title, ...text]: readonly string[], options: Options): void {
 
 const program = new Command("bench:semantic")
   .description("what vectors cost: kernels alone, and a server with and without them")
-  .option("--rows <list>", "rows of the scans", "10000,100000,1000000")
-  .option("--stored <n>", "vectors in the store of the comparisons, 0 for none", "100000")
-  .option("--trained <n>", "documents of the training, 0 for none", "20000")
+  .option("--rows <list>", "numbers of rows to scan", "10000,100000,1000000")
+  .option("--stored <n>", "stored vectors for the comparisons, 0 for none", "100000")
+  .option("--trained <n>", "training documents, 0 for none", "20000")
   .option(
     "--served <list>",
-    "documents of the servers: how many products, or a file of documents; 0 for none",
+    "documents in each server: a number of products or a document file; 0 for none",
     "10000,100000",
   )
   .option(
     "--sources <list>",
-    "whose imports are measured: none and documents, and pushed",
+    "vector sources whose imports are measured: none and documents, and pushed",
     "none,documents,pushed",
   )
   .option("--shards <n>", "shards of the servers", "2")
-  .option("--seconds <n>", "seconds of each measurement", "4")
-  .option("--out <folder>", "where results go", "bench/results")
+  .option("--seconds <n>", "seconds per measurement", "4")
+  .option("--out <folder>", "folder for the results", "bench/results")
   .action(run);
 await program.parseAsync();

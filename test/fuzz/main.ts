@@ -78,7 +78,7 @@ function report({ target, seed }: Job, failures: readonly Failure[]): void {
       `FOUND: ${failure.why}\n  kept as ${file}; to repeat: npm run fuzz -- ${target} --replay ${file}`,
     );
     console.log(
-      `  with all before it: npm run fuzz -- ${target} --seed ${seed} --cases ${failure.caseNumber}`,
+      `  with all preceding cases: npm run fuzz -- ${target} --seed ${seed} --cases ${failure.caseNumber}`,
     );
   }
 }
@@ -99,7 +99,7 @@ async function watch(job: Job): Promise<void> {
     await worker.terminate();
     const input = (await TARGETS[target]!()).generate(new Random(caseSeed));
     report(job, [
-      { caseSeed, caseNumber: Atomics.load(counters, 1), why: `no end within ${CASE_MS_MAX} ms`, input },
+      { caseSeed, caseNumber: Atomics.load(counters, 1), why: `did not end within ${CASE_MS_MAX} ms`, input },
     ]);
     process.exit(1);
   };
@@ -125,7 +125,7 @@ async function replay(name: string, input: Uint8Array): Promise<void> {
   const target = await TARGETS[name]!();
   const problem = await problemOf(target, input);
   await target.close();
-  console.log(problem ?? "it finds nothing");
+  console.log(problem ?? "no problem found");
   process.exit(problem === null ? 0 : 1);
 }
 

@@ -99,7 +99,7 @@ function segment(bench: Workbench, { fields, documents, seqs }: SegmentStory): U
 }
 
 function putBy(op: StoreOp | undefined): Uint8Array {
-  if (op?.type !== "put") throw new Error("nothing was put");
+  if (op?.type !== "put") throw new Error("the operation stores nothing");
   return op.value;
 }
 

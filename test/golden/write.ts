@@ -14,5 +14,5 @@ write(QUERY_LOG_SAYS, Buffer.from(await reportsOfFile(readFixture(QUERY_LOG_FILE
 
 function write(file: string, bytes: Uint8Array): void {
   const isNew = writeFixture(file, bytes);
-  console.log(`${file}: ${isNew ? "written" : "there already, left as it is"}`);
+  console.log(`${file}: ${isNew ? "written" : "already exists, unchanged"}`);
 }

@@ -192,7 +192,7 @@ export class Fleet implements FailureNote {
       await this.everywhere(async (server) => {
         expectStatus(await server.patch(`${path}/settings`, change.settings), 200);
         const isActive = async () => (await server.get(path)).json.data.status === "active";
-        await eventually(isActive, "documents are analysed anew");
+        await eventually(isActive, "documents are re-indexed");
       });
       return;
     }

@@ -78,7 +78,7 @@ describe("comments", () => {
     const wide = COMMENTS.filter(({ text, comment }) => text.length > COLUMNS_MAX && !mayBeWide(comment));
     expectNone(
       wide.map(({ path, number }) => `${path}:${number}`),
-      "A wider line does not fit beside another file, and a change in it is hard to see.",
+      "A wider line does not fit next to another file, and its changes are hard to see.",
     );
   });
 });

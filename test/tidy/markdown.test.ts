@@ -66,7 +66,7 @@ describe("Markdown", () => {
         .filter(({ line }) => [...line].length > COLUMNS_MAX && !mayBeWide(line))
         .map(({ number }) => `${path}:${number}`),
     );
-    expectNone(wide, "Side by side with code, a wider line wraps by itself and its change is hard to see.");
+    expectNone(wide, "Next to code, a wider line wraps and its changes are hard to see.");
   });
 
   test("has a chapter in docs/ARCHITECTURE.md for each wing, in the order of their table", () => {
@@ -92,9 +92,6 @@ describe("Markdown", () => {
         return anchorsOf(page).has(anchor!) ? [] : [`${path} links to ${target}#${anchor}`];
       }),
     );
-    expectNone(
-      wrong,
-      "A link to a heading that was renamed opens the top of the page, and the reader searches.",
-    );
+    expectNone(wrong, "A link to a renamed heading opens the top of the page, and the reader has to search.");
   });
 });

@@ -75,8 +75,8 @@ describe("state", () => {
     const server = product.filter(({ path }) => path.startsWith("server/"));
     const wrong = moduleState(server).filter((name) => !kept.delete(name));
     expectNone(
-      [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
-      "Several servers, and several HTTP threads, run in one process; what they share by accident they share wrongly.",
+      [...wrong, ...[...kept].map((name) => `${name} no longer exists`)],
+      "Several servers, and several HTTP threads, run in one process; state shared by accident is shared wrongly.",
     );
   });
 
@@ -85,7 +85,7 @@ describe("state", () => {
     const engine = product.filter(({ path }) => path.startsWith("engine-wasm/assembly/"));
     const wrong = moduleState(engine).filter((name) => !kept.delete(name));
     expectNone(
-      [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
+      [...wrong, ...[...kept].map((name) => `${name} no longer exists`)],
       "It would outlive the kernel that sets it, and nobody would see which run it belongs to: make it a field of a struct in scratch.",
     );
   });
@@ -129,6 +129,6 @@ describe("state", () => {
       .filter(({ path }) => path.startsWith("server/") && !path.startsWith("server/start/"))
       .filter(({ path }) => !MAKERS.includes(path))
       .flatMap((source) => linesMatching(source, making));
-    expectNone(wrong, "A second one beside the first would count and remember something else.");
+    expectNone(wrong, "A second instance would count and remember something different.");
   });
 });

@@ -163,7 +163,7 @@ describe("imports", () => {
     );
     expectNone(
       [...upwards, ...unused],
-      "The table is the floor plan: it has no circle and no door to nowhere.",
+      "The table is the floor plan: it has no cycle and no door to nowhere.",
     );
   });
 
@@ -188,7 +188,7 @@ describe("imports", () => {
     }
     expectNone(
       circles(rooms),
-      "Rooms in a circle are one room with walls in the way; move what both need to a third.",
+      "Rooms in a cycle are one room with walls in the way; move their shared part to a third room.",
     );
   });
 
@@ -205,7 +205,7 @@ describe("imports", () => {
     const files = new Map(everything.map((source) => [source.path, new Set(source.imports)]));
     expectNone(
       circles(files),
-      "Files in a circle can only be understood together, and their load order is an accident.",
+      "Files in a cycle can only be understood together, and their load order is an accident.",
     );
   });
 
@@ -215,7 +215,7 @@ describe("imports", () => {
         .filter((name) => FOREIGN_ENGINES[name] !== undefined && !FOREIGN_ENGINES[name].includes(source.path))
         .map((name) => `${source.path} imports ${name}; allowed in ${FOREIGN_ENGINES[name]!.join(", ")}`),
     );
-    expectNone(wrong, "Each foreign engine has rules of its own; one file knows them and can be replaced.");
+    expectNone(wrong, "Each foreign engine has its own rules; a single file knows them and can be replaced.");
   });
 
   test("name only declared packages, and every declared package is used", () => {
@@ -283,7 +283,7 @@ describe("exports", () => {
       .flatMap((source) => exportedNames(source).map((name) => ({ source, name })))
       .filter(({ source, name }) => !used.has(`${source.path}#${name}`) && !used.has(`${source.path}#*`))
       .map(({ source, name }) => `${source.path} exports ${name}, which nobody imports`);
-    expectNone(dead, "What is exported is promised to others; a promise to nobody hides dead code.");
+    expectNone(dead, "An export is a promise to other files; a promise to nobody hides dead code.");
   });
 });
 
@@ -325,7 +325,7 @@ describe("files", () => {
         .filter(({ lines }) => lines > DESCRIBE_LINES_MAX)
         .map(({ title, lines }) => `${path} ${title} has ${lines} lines`);
     });
-    expectNone(long, "A describe is about one topic; sharedServer lets several have one server.");
+    expectNone(long, "A describe is about one topic; sharedServer lets several describes share a server.");
   });
 
   test("open with a comment that says what they own", () => {
@@ -339,7 +339,7 @@ describe("files", () => {
     const loose =
       /\b(TO[D]O|FIX[M]E|X[X]X)\b|@ts-(ig[n]ore|noch[e]ck)|\bas an[y]\b|\b(test|it|describe)\.(on[l]y|ski[p])\(|not implemente[d]/;
     const wrong = everything.flatMap((source) => linesMatching(source, loose));
-    expectNone(wrong, "What is left for later is never found again; do it, or open an issue.");
+    expectNone(wrong, "Work left for later is never found again; do it now, or open an issue.");
   });
 
   test("are in rooms named after what they do", () => {
@@ -348,7 +348,7 @@ describe("files", () => {
     );
     expectNone(
       wrong.map((source) => source.path),
-      "A drawer for everything grows without end; a helper lives with its one owner.",
+      "A catch-all folder grows without end; a helper lives with its only owner.",
     );
   });
 });

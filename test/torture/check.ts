@@ -150,7 +150,7 @@ export async function checkQueries(
       facets: documents.filter(({ stock }) => stock !== undefined).length,
     };
     if (isDeepStrictEqual(seen, expected)) continue;
-    throw new LossError(`lane ${lane}: a query of ${name} has another answer`, { body, seen, expected });
+    throw new LossError(`lane ${lane}: a query of ${name} got a different answer`, { body, seen, expected });
   }
 }
 

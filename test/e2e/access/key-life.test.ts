@@ -133,7 +133,7 @@ test("a key shows its last day of use, also after restarts", async () => {
   const lastUse = async () => (await server.get(`/v1/keys/${id}`)).json.data.last_used_on;
   expect(await lastUse()).toBeNull();
   expect(await statusOf(key)).toBe(200);
-  await eventually(async () => (await lastUse()) === "2031-06-01", "the use is known");
+  await eventually(async () => (await lastUse()) === "2031-06-01", "the last use is shown");
   clock.set("2031-06-02T10:00:00Z");
   expect(await statusOf(makeToken(key, prefix, {}))).toBe(200);
   await server.stop();

@@ -99,7 +99,7 @@ describe("a plan's byte limits", () => {
     }
     // The other documents may still be in the database's write-ahead log, which is not counted.
     const onDisk = async () => (await small.usage()).disk_bytes.used > 5_000_000;
-    await eventually(onDisk, "the documents lie in tables");
+    await eventually(onDisk, "the documents are stored in tables");
     expect((await small.usage()).disk_bytes.limit).toBeNull();
 
     await limitTo({ disk_bytes: 1_000_000 });
@@ -116,7 +116,7 @@ describe("a plan's byte limits", () => {
     expect(await small.taken()).toBe(false);
     const all = "/v1/indexes/a/documents?filter_by=n%3A%3E%3D0";
     expect((await server.delete(all, { key: small.key })).json.data.deleted).toBe(13);
-    await eventually(small.taken, "the disk of the deleted documents is given back");
+    await eventually(small.taken, "the deleted documents' disk space is freed");
     expect((await small.usage()).disk_bytes.used).toBeLessThan(1_000_000);
   });
 
@@ -142,7 +142,7 @@ describe("a plan's byte limits", () => {
     expect(await small.taken()).toBe(false);
     await limitTo({ memory_bytes: both });
     expectStatus(await server.delete("/v1/indexes/b", { key: small.key }), 200);
-    await eventually(small.taken, "the memory of the deleted index is given back");
+    await eventually(small.taken, "the deleted index's memory is freed");
   });
 });
 

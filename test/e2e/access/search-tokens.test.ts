@@ -311,7 +311,7 @@ describe("a token", () => {
     await eventually(async () => {
       const replies = await Promise.all(Array.from({ length: 5 }, () => query({ q: "*" }, slow)));
       return replies.some(({ json }) => json.code === "SK-SYS-429");
-    }, "a token is limited");
+    }, "the token is throttled");
     for (const asker of [free, key]) expectStatus(await query({ q: "*" }, asker), 200);
   });
 

@@ -272,7 +272,7 @@ describe("a popular query", () => {
         .suggestions as unknown[];
     const redShoe = { value: "red shoe", field: "_queries", count: 6 };
     const isKnown = async (): Promise<boolean> => (await suggestions({ q: "re" })).length > 0;
-    await eventually(isKnown, "what is popular is known");
+    await eventually(isKnown, "popular queries are known");
     expect(await suggestions({ q: "re" })).toEqual([redShoe]);
     expect(await suggestions({ q: "shoe" })).toEqual([redShoe]);
     expect(await suggestions({ q: "grean h" })).toEqual([

@@ -101,7 +101,7 @@ export async function whatDiffers(
     return found === null;
   };
   if (!onlyReads) await isAsShown();
-  else await eventually(isAsShown, "the answer is as shown", SETTLE_MS_MAX).catch(() => undefined);
+  else await eventually(isAsShown, "the reply matches the page", SETTLE_MS_MAX).catch(() => undefined);
   return found;
 }
 

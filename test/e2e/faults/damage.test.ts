@@ -127,7 +127,7 @@ describe("a damaged index", () => {
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
     await eventually(
       async () => (await server.get("/health/ready")).json.data.unseen === 0,
-      "every index looked at",
+      "every index has been checked",
     );
     expect((await server.get("/health/ready")).json.data).toEqual({ status: "ready", failed: 1, unseen: 0 });
     expect(await statusOf("hurt")).toBe("error");

@@ -104,7 +104,7 @@ describe("a full disk", () => {
     await eventually(async () => {
       const batch = next++;
       return took(batch, await send(batch));
-    }, "writes are taken again");
+    }, "writes are accepted again");
     for (let i = 0; i < 3; i++) {
       expect(took(next, await send(next))).toBe(true);
       next++;
@@ -142,7 +142,7 @@ describe("a full disk", () => {
     expect((await server.post("/v1/indexes/things/documents/batch", ids)).json.data.succeeded).toBe(2);
     expect(await found()).toBe(before - 3);
     rmSync(ballast);
-    await eventually(async () => (await send(2)).status === 200, "writes are taken again");
+    await eventually(async () => (await send(2)).status === 200, "writes are accepted again");
     expect(await found()).toBeGreaterThanOrEqual(before - 3);
   });
 });
@@ -170,7 +170,7 @@ describe("deletions on a full disk", () => {
     }, "a deletion is refused");
     expect(await found()).toBe(ids.length);
     truncateSync(ballast, statSync(ballast).size - 4 * MIB);
-    await eventually(async () => (await remove(ids.at(-1)!)).status === 200, "deletions are taken again");
+    await eventually(async () => (await remove(ids.at(-1)!)).status === 200, "deletions are accepted again");
     expect(await found()).toBe(ids.length - 1);
     await server.stop("SIGKILL");
     await server.launch();
@@ -200,7 +200,7 @@ describe("deletions on a full disk", () => {
     await eventually(async () => {
       const reply = await send(next++);
       return reply.status === 200 && reply.json.data.failed === 0;
-    }, "writes are taken again");
+    }, "writes are accepted again");
     const after = await found();
     await server.stop("SIGKILL");
     await server.launch();

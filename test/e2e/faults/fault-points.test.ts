@@ -81,7 +81,7 @@ describe.concurrent.each([
     const before = await world.view();
     world.arm(point, what);
     const reply = await scenario.act(server).catch(() => undefined);
-    await eventually(async () => world.spent(point), `${point} is passed`);
+    await eventually(async () => world.spent(point), `${point} is reached`);
     if (what === "throw") {
       expect(reply?.status, reply?.text).toBe(scenario.thrown);
       if (scenario.partial) return expectTold(reply!, scenario.after(before));
@@ -101,10 +101,9 @@ describe.concurrent.each([
     const before = await world.view();
     await eventually(
       async () => (await backups(server)).every(({ status }) => status !== "running"),
-      "written",
+      "no backup is being written",
     );
-    if (what === "throw")
-      await eventually(async () => dropsDone() === 2, "what could not be dropped at once is");
+    if (what === "throw") await eventually(async () => dropsDone() === 2, "postponed drops are done");
     expect(await server.stop()).toBe(0);
     const { code, text } = await world.skein("check", "--data-dir", world.dataDir);
     expect(code, text).toBe(0);

@@ -67,7 +67,7 @@ test("without free file handles: reads go on, writes resume, and no acknowledged
   await eventually(async () => !(await took()), "writes are refused");
   for (let i = 0; i < 10; i++) expect(await found()).toBe(acknowledged.size);
   limitHandles(server.pid, HANDLES);
-  await eventually(took, "writes are taken again");
+  await eventually(took, "writes are accepted again");
   expect(await took()).toBe(true);
   expect(await found()).toBe(acknowledged.size);
   await server.stop("SIGKILL");

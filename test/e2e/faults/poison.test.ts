@@ -53,7 +53,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
   const answers = (): Promise<void> =>
     eventually(
       async () => (await found("things")) === 60 && (await found("others")) === 60,
-      "all answers again",
+      "all documents are found again",
     );
   const refusals = (word: string) =>
     server.log.filter(

@@ -43,7 +43,7 @@ describe("a dying shard", () => {
   async function kill(shard: number): Promise<void> {
     const order = join(killDir, String(shard));
     writeFileSync(order, "");
-    await eventually(async () => !existsSync(order), `shard ${shard} obeys`);
+    await eventually(async () => !existsSync(order), `shard ${shard} has ended`);
   }
 
   let asked = 0;
@@ -97,14 +97,14 @@ describe("a dying shard", () => {
 
   test("fails only requests in progress, with 503 and Retry-After", async () => {
     await asking(everything, async (statuses) => {
-      await eventually(async () => statuses.has(200), "somebody has an answer");
+      await eventually(async () => statuses.has(200), "a request is answered");
       for (let i = 0; i < 4; i++) {
         await sleep(150); // let the load run for a while
         await kill(i % SHARDS);
       }
       await eventually(async () => (await found()) === 300, "all shards answer again");
       const before = statuses.get(200)!;
-      await eventually(async () => statuses.get(200)! > before, "somebody has an answer again");
+      await eventually(async () => statuses.get(200)! > before, "another request is answered");
     });
   });
 
@@ -144,7 +144,7 @@ describe("a dying shard", () => {
         await kill(i % SHARDS);
       }
       const before = acknowledged.size;
-      await eventually(async () => acknowledged.size > before, "writes are taken again");
+      await eventually(async () => acknowledged.size > before, "writes are accepted again");
     });
     await eventually(
       async () => (await found()) >= 300 + acknowledged.size,

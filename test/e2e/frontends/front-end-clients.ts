@@ -67,7 +67,7 @@ export async function oneForEach(server: TestServer, frontEnds: number, index = 
   await server.createIndex(index, PROBE, [{ id: "1", name: "lamp", value: 1 }]);
   const clients = new Map<string, Client>();
   for (let tries = 0; clients.size < frontEnds; tries++) {
-    if (tries > 1_000) throw new Error(`${clients.size} of ${frontEnds} front-ends take connections`);
+    if (tries > 1_000) throw new Error(`${clients.size} of ${frontEnds} front-ends accept connections`);
     const client = new Client(server.url);
     const frontEnd = frontEndOf(await client.post(`/v1/indexes/${index}/query`, { q: "lamp" }));
     if (clients.has(frontEnd)) client.close();

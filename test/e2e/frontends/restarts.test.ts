@@ -46,7 +46,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
           for (const client of clients)
             await client.post(QUERY, { q: "lamp", filter_by: `value:>-${i + 2}` });
         return (await answeredLocally(server)) > 20;
-      }, "front-ends read by themselves");
+      }, "front-ends answer reads themselves");
       const hung = hanging.post(QUERY, { q: "poisoncircle" }).then(
         () => "answered",
         () => "cut",

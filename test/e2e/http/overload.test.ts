@@ -104,7 +104,7 @@ describe.each(PATIENT)("aborted uploads over %s", (_http, server) => {
     await eventually(async () => arrived(), "the uploads have arrived");
     for (const socket of sockets) socket.destroy();
     const returned = () => (server.residentMiB() ?? 0) - before < 64;
-    await eventually(async () => returned(), "their memory is back");
+    await eventually(async () => returned(), "their memory is freed");
   });
 });
 
@@ -128,7 +128,7 @@ describe.concurrent.each(SERVERS)("clients that do not read over %s", (_http, se
       socket.write(request);
       await eventually(
         isUnsent((bytes) => bytes > UNSENT_MAX),
-        "a reply that waits",
+        "a reply is waiting",
       );
       const refused = await server.query("things", { q: "thing" });
       expect([refused.status, refused.json.code]).toEqual([503, "SK-SYS-503"]);
@@ -142,7 +142,7 @@ describe.concurrent.each(SERVERS)("clients that do not read over %s", (_http, se
     slow.resume();
     await eventually(
       isUnsent((bytes) => bytes === 0),
-      "the reply was taken",
+      "the reply was read",
     );
     // The server has written the data, but the system may not have delivered all of it yet.
     const arrived = (): string[] => Buffer.concat(pieces).toString().split("\r\n\r\n");
@@ -150,7 +150,7 @@ describe.concurrent.each(SERVERS)("clients that do not read over %s", (_http, se
       const [head, reply] = arrived();
       return reply?.length === Number(/content-length: (\d+)/i.exec(head!)?.[1]);
     };
-    await eventually(isWhole, "the reply has come");
+    await eventually(isWhole, "the reply has arrived");
     slow.destroy();
     expect(JSON.parse(arrived()[1]!).hits).toHaveLength(20);
     const silent = await ask();

@@ -153,7 +153,7 @@ describe("with many indexes, few of them loaded", () => {
       const clients = everyClient(OPERATIONS * 10, round);
       const openings = async () => (await metrics()).value("skein_index_openings_total") ?? 0;
       const before = await openings();
-      await eventually(async () => (await openings()) > before + 20, "indexes come and go");
+      await eventually(async () => (await openings()) > before + 20, "indexes are loaded and unloaded");
       await server.stop("SIGKILL");
       await clients;
       await server.launch();

@@ -45,7 +45,7 @@ describe.concurrent.each(["kill", "throw"] as const)("%s", (what) => {
       return true;
     };
     for (let turn = 0; turn < 20 && (await write()); turn++);
-    await eventually(async () => world.spent(point), `${point} is passed`);
+    await eventually(async () => world.spent(point), `${point} is reached`);
     if (what === "kill") {
       await eventually(async () => !server.running, "the server is dead");
       const { code, text } = await world.skein("check", "--data-dir", world.dataDir);

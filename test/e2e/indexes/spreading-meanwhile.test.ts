@@ -92,7 +92,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     const body = { schema: { fields: [{ name: "added", type: "string", facet: true }] } };
     expectStatus(await asked(hold, index, home, () => server.patch(`/v1/indexes/${index}`, body)), 200);
     const isActive = async () => (await server.get(`/v1/indexes/${index}`)).json.data.status === "active";
-    await eventually(isActive, "it is analysed anew");
+    await eventually(isActive, "it is re-indexed");
     await world.spread(index);
     await world.expectThings(index, ALL);
     const update = ALL.slice(0, 70).map(({ id }) => ({ id, added: "fresh" }));
@@ -109,7 +109,7 @@ describe.each(HOLDS)("while %s", (hold) => {
     const copy = () =>
       server.post(`${path}/copy-settings-from`, { source_index: source, copy: ["settings"] });
     expectStatus(await asked(hold, index, home, copy), 200);
-    await eventually(async () => (await server.get(path)).json.data.status === "active", "analysed anew");
+    await eventually(async () => (await server.get(path)).json.data.status === "active", "it is re-indexed");
     await world.spread(index);
     await world.expectThings(index, [{ ...BEGUN[0]!, title: "c+ first" }, ...ALL.slice(1)]);
     expect((await server.get(`${path}/settings`)).json.data).toMatchObject({ symbols_to_index: ["+"] });
@@ -259,7 +259,7 @@ describe("a shard's death", () => {
           const reply = await server.post(`/v1/indexes/${index}/documents/batch`, { documents: batch });
           return reply.status === 200 && reply.json.data.failed === 0;
         };
-        await eventually(isWritten, "the batch is taken");
+        await eventually(isWritten, "the batch is accepted");
       }
     };
     const killer = async (): Promise<void> => {

@@ -121,7 +121,7 @@ describe("a start", () => {
     await world.server.launch();
     await world.write("hurt", MORE);
     const status = async () => (await world.server.get("/v1/indexes/hurt")).json.data.status;
-    await eventually(async () => (await status()) === "error", "the damage is told");
+    await eventually(async () => (await status()) === "error", "the damage is reported");
     expect(await world.found("hurt")).toBe(ALL.length);
     expect(await world.found("hurt", "number:70")).toBe(1);
   });
@@ -154,7 +154,7 @@ describe("a start with another number of shards", () => {
       await eventually(async () => {
         const { data } = (await moved.get(`/v1/indexes/${name}/stats`)).json;
         return data.shards === (isHome ? 1 : shards);
-      }, `${name} lies where it belongs`);
+      }, `${name} is in the right shards`);
       if (documents.length === 0) continue;
       await expectThings(moved, name, documents);
       const body = { q: "*", search_mode: "semantic", vector: toward(1), per_page: 250 };

@@ -111,7 +111,7 @@ export class SpreadingWorld {
   whileHeld<T>(point: SpreadPoint, grow: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     return this.whileFailing(point, async (isPassed) => {
       await grow();
-      await eventually(async () => isPassed(), `${point} is passed`);
+      await eventually(async () => isPassed(), `${point} is reached`);
       return work();
     });
   }
@@ -135,7 +135,7 @@ export class SpreadingWorld {
   async kill(shard: number): Promise<void> {
     const order = join(this.#kills, String(shard));
     writeFileSync(order, "");
-    await eventually(async () => !existsSync(order), `shard ${shard} obeys`);
+    await eventually(async () => !existsSync(order), `shard ${shard} has ended`);
   }
 
   async found(index: string, filter?: string): Promise<number> {

@@ -176,7 +176,7 @@ async function cutShort(dataDir: string, shards: number, ms: number): Promise<vo
 function begun(child: ChildProcess): Promise<void> {
   let output = "";
   return new Promise((resolve, reject) => {
-    child.once("exit", () => reject(new Error(`the server ended by itself:\n${output}`)));
+    child.once("exit", () => reject(new Error(`the server exited on its own:\n${output}`)));
     child.stdout!.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk;
       if (output.includes("redistributing the documents") || output.includes('"msg":"listening"')) resolve();

@@ -41,7 +41,7 @@ describe.each(readdirSync(FOLDER))("the data directory of %s", (file) => {
     await eventually(async () => {
       const { json } = await server.get("/v1/indexes/shop");
       return json.data.status === "active";
-    }, "stored documents are re-indexed if they have to be");
+    }, "stored documents are re-indexed if necessary");
     const { found, facets } = await query({ q: "*", facets: ["brand"] });
     expect(found).toBe(38);
     expect(facets).toEqual({ brand: { Acme: 13, Zeta: 13, Norr: 12 } });

@@ -150,7 +150,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
       for (let time = 1; time <= TIMES_ASKED; time++) expect(await small()).toBe(HATS.length);
       for (const fields of [[{ name: "size", drop: true }], [{ name: "size", type }]])
         expectStatus(await server.patch("/v1/indexes/shop", { schema: { fields } }), 200);
-      await eventually(active, "documents are indexed anew");
+      await eventually(active, "documents are re-indexed");
     }
     for (let time = 1; time <= TIMES_ASKED; time++) expect(await small()).toBe(HATS.length);
   });

@@ -49,7 +49,7 @@ test.runIf(effort(false, true))(
       server = await TestServer.start({ dataDir: join(disk, "data"), shards: 1, config });
       const embedder = { source: "endpoint", url: endpoint.url(), model: "small" };
       await makeShop(server, "shop", { embedder }, DOCUMENTS);
-      await eventually(async () => endpoint.requests.length > 0, "vectors are asked for");
+      await eventually(async () => endpoint.requests.length > 0, "vectors are requested");
       const { bavail, bsize } = statfsSync(disk);
       const ballast = join(disk, "ballast");
       writeFileSync(ballast, Buffer.alloc(bavail * bsize));

@@ -98,7 +98,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
         eventually(async () => {
           const { source: now, state, pending } = await embedderOf(server, "shop");
           return now === "pushed" && state === "ready" && pending === 0;
-        }, `${pushed} vectors are there`),
+        }, `${pushed} vectors are stored`),
       );
       await expectEqual(toward(0.2, 1, 0.1), ["semantic", "hybrid"]);
       await everywhere(source({ source: "none" }));

@@ -205,7 +205,7 @@ describe("while a run writes", () => {
     expect(run.documents_deleted).toBe(0);
     await eventually(
       async () => (await runsOf(server, source))[0]!.status === "completed",
-      "another follows",
+      "another run completes",
     );
     goOn();
     const runs = await runsOf(server, source);

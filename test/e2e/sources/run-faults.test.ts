@@ -59,7 +59,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     feeds.route(`/${index}`, { body: JSON.stringify(NEW) });
     world.arm(point, what);
     const queued = await server.raw("POST", `${source.path}/sync-now`).catch(() => undefined);
-    await eventually(async () => world.spent(point), `${point} is passed`);
+    await eventually(async () => world.spent(point), `${point} is reached`);
     if (what === "throw") {
       const run = await ended(server, source, queued!.json.data.run_id as number);
       expect(run).toMatchObject({ status: "failed", error_code: "SK-DS-503", documents_deleted: 0 });

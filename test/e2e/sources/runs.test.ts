@@ -74,7 +74,7 @@ describe("a run", () => {
     const places = 2_500 > HOME_DOCUMENTS_MAX ? 2 : 1;
     await eventually(
       async () => (await server.get("/v1/indexes/changed/stats")).json.data.shards === places,
-      "the index lies where it is to lie",
+      "the index is in the expected shards",
     );
     const before = await generation();
     expect(await sync(server, source)).toMatchObject({ documents_imported: 0, documents_unchanged: 2_500 });

@@ -140,7 +140,7 @@ describe.concurrent("a schedule", () => {
     expect(await nextRunAt(server, source)).toBe("2026-03-10T12:00:00.000Z");
     const asked = feeds.requests.length;
     const id = await syncNow(server, source);
-    await eventually(async () => feeds.requests.length > asked, "the feed is asked for");
+    await eventually(async () => feeds.requests.length > asked, "the feed is requested");
     expectStatus(await server.patch(source.path, { url: feeds.url("/key?key=3") }), 200);
     refuse();
     expect((await ended(server, source, id)).status).toBe("auth_failed");
@@ -259,7 +259,7 @@ describe.concurrent("while the server is down", () => {
       clock.set(`${day}T10:00:00Z`);
       await eventually(async () => asked() === 1, "the schedule has begun a run");
       await restartedAt(`${day}T10:10:00Z`, signal);
-      await eventually(async () => asked() === 2, "it is begun once more");
+      await eventually(async () => asked() === 2, "the run is repeated");
       await restartedAt(`${day}T10:20:00Z`, signal);
       const runs = await runsOf(server, source);
       expect(runs.map(({ trigger, status, error_code }) => [trigger, status, error_code])).toEqual([

@@ -22,7 +22,7 @@ export class BlockedShards {
     const held = `${order}.held`;
     writeFileSync(order, "");
     try {
-      await eventually(async () => existsSync(held), `shard ${shard} obeys`);
+      await eventually(async () => existsSync(held), `shard ${shard} is blocked`);
       return await work();
     } finally {
       rmSync(held, { force: true });

@@ -285,7 +285,7 @@ export class TestServer {
   holds(requests: number): Promise<void> {
     const line = `skein_http_requests_in_flight ${requests + 1}`; // plus one for the scrape itself
     const held = async () => (await this.raw("GET", "/metrics")).text.split("\n").includes(line);
-    return eventually(held, `${requests} requests are inside`);
+    return eventually(held, `${requests} requests are in progress`);
   }
 
   /** The server process's resident memory in MiB; null on systems other than Linux. */

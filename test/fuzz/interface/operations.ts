@@ -54,6 +54,6 @@ const REFERENCE = "#/components/schemas/";
 export function resolved(schema: Schema, { components }: OpenApi): Schema {
   const { $ref } = schema;
   if (typeof $ref !== "string") return schema;
-  if (!$ref.startsWith(REFERENCE)) throw new Error(`a reference of /openapi.json leads elsewhere: ${$ref}`);
+  if (!$ref.startsWith(REFERENCE)) throw new Error(`a reference in /openapi.json points elsewhere: ${$ref}`);
   return components.schemas[$ref.slice(REFERENCE.length)]!;
 }

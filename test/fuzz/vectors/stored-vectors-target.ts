@@ -91,6 +91,6 @@ export function storedVectorsTarget(module: EngineModule): Target {
 }
 
 function putValue(op: StoreOp | undefined): Buffer {
-  if (op?.type !== "put") throw new Error("nothing was put");
+  if (op?.type !== "put") throw new Error("the operation stores nothing");
   return Buffer.from(op.value);
 }

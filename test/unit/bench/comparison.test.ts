@@ -102,6 +102,8 @@ describe("pairing a run with an earlier one", () => {
 
   test("refuses runs with different queries", () => {
     const [before, after] = [result("a", { q1: { clean: 0.1 } }), result("a", { q2: { clean: 0.1 } })];
-    expect(() => pairedSets([before!], [after!], "clean")).toThrow("a: the earlier run had other queries");
+    expect(() => pairedSets([before!], [after!], "clean")).toThrow(
+      "a: the earlier run had different queries",
+    );
   });
 });
