@@ -86,7 +86,7 @@ export class Catalog {
     // Do not create a new catalog for existing shards: new indexes would get the uids of the old ones, and
     // with them the old documents.
     if (!hasDatabase(location) && hasShards(dataDir)) {
-      throw new StoreDamagedError(location, "it is missing, and the shards are there");
+      throw new StoreDamagedError(location, "it is missing, but the shards exist");
     }
     const store = await LevelStore.open(location, {
       cacheBytes: 1024 * 1024,
@@ -151,7 +151,7 @@ export class Catalog {
       await this.#store.batch([...changes.map(storeOp), put(META_KEY, metaOf(state))], { sync: true });
     } catch (cause) {
       if (!(cause instanceof StoreWriteError)) throw cause;
-      throw new SkeinError("SK-SYS-503", "the storage refused the change; nothing changed", {
+      throw new SkeinError("SK-SYS-503", "the storage refused the change; nothing was changed", {
         retryAfter: STORAGE_RETRY_SECONDS,
         cause,
       });
@@ -196,7 +196,7 @@ async function load(store: Store, damage: CatalogDamage): Promise<CatalogState> 
     const isMeta = kind === META_KEY;
     const known = records.get(kind);
     if (!isMeta && known === undefined)
-      throw new OtherVersionError(`catalog record ${key}: of a kind that this build does not know`);
+      throw new OtherVersionError(`catalog record ${key}: of a kind unknown to this build`);
     const record = read(key, isMeta || KINDS[kind as RecordKind].vital, value, damage);
     if (record === null) {
       if (kind === "index") damage.indexes++;

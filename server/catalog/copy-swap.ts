@@ -92,7 +92,7 @@ export function copyCommand(
 }
 
 function refuseOwnName(member: string, name: string, own: string, rules: InputRules): void {
-  if (name === own) refuse(member, "must name another index than the path", rules);
+  if (name === own) refuse(member, "must name a different index from the path", rules);
 }
 
 function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexRecord {

@@ -77,7 +77,9 @@ export class Coach {
     const { usage, limits, jobs } = this.#options;
     const { days } = ANALYSIS.read(body, "", { limits, code: "SK-AI-400" });
     if (this.#waiting >= WAITING_MAX)
-      throw new SkeinError("SK-AI-503", "too many analyses wait; retry in a minute", { retryAfter: 60 });
+      throw new SkeinError("SK-AI-503", "too many analyses are waiting; retry in a minute", {
+        retryAfter: 60,
+      });
     const used = usage.begin("coach", index.tenant, plan, now);
     this.#waiting++;
     let done = false;
@@ -219,7 +221,7 @@ export class Coach {
  */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;
-  throw new SkeinError("SK-IX-404", "the index does not exist any more");
+  throw new SkeinError("SK-IX-404", "the index no longer exists");
 }
 
 /** Reads the query parameter `status`. Throws SK-AI-400. */

@@ -79,14 +79,10 @@ async function wordSome(
     });
   } catch (error) {
     if (!(error instanceof EndpointError) && !(error instanceof SkeinError)) throw error;
-    throw new SkeinError(
-      "SK-AI-503",
-      `the AI provider of the coach failed: ${error.message}; retry in a minute`,
-      {
-        retryAfter: 60,
-        cause: error,
-      },
-    );
+    throw new SkeinError("SK-AI-503", `the coach's AI provider failed: ${error.message}; retry in a minute`, {
+      retryAfter: 60,
+      cause: error,
+    });
   }
 }
 

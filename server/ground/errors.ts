@@ -14,58 +14,61 @@ export const ERRORS = {
   "SK-SE-413": {
     status: 413,
     meaning:
-      "The answer would be larger than one reply may be (`replyBytesMax`; in a multi-search what the answers before have left of `multiSearchReplyBytesMax`): ask for fewer documents per page or fewer fields.",
+      "The reply would exceed its maximum size (`replyBytesMax`; in a multi-search, what earlier answers have left of `multiSearchReplyBytesMax`): ask for fewer documents per page or fewer fields.",
   },
   "SK-SE-503": {
     status: 503,
     meaning:
-      "The search engine cannot answer at the moment (a shard restarts, its queue or memory is full, the time of a search is up, the query has ended a shard twice); retry after `Retry-After`.",
+      "The search engine cannot answer at the moment (a shard is restarting, its queue or memory is full, the search ran out of time, or the query has crashed a shard twice); retry after `Retry-After`.",
   },
   "SK-IX-400": { status: 400, meaning: "The definition or the settings of an index are invalid." },
   "SK-IX-404": { status: 404, meaning: "The index does not exist." },
-  "SK-IX-409": { status: 409, meaning: "An index of this name exists, or another change of it is running." },
+  "SK-IX-409": {
+    status: 409,
+    meaning: "An index of this name already exists, or another change to it is in progress.",
+  },
   "SK-DOC-400": { status: 400, meaning: "A document, a batch or a document filter is invalid." },
   "SK-DOC-404": { status: 404, meaning: "The document does not exist." },
-  "SK-DOC-409": { status: 409, meaning: "A document with this id exists (action create)." },
+  "SK-DOC-409": { status: 409, meaning: "A document with this id already exists (action create)." },
   "SK-DOC-413": { status: 413, meaning: "A document, a batch or the number of its documents is too large." },
   "SK-DOC-503": {
     status: 503,
-    meaning: "Documents cannot be taken at the moment (full engine, full queue, shard restart); retry.",
+    meaning: "Documents cannot be stored at the moment (full engine, full queue, shard restart); retry.",
   },
   "SK-DS-400": { status: 400, meaning: "A data source is invalid, or there are too many." },
   "SK-DS-404": { status: 404, meaning: "The index has no such data source, or the data source no such run." },
   "SK-DS-409": { status: 409, meaning: "The run is over, so it cannot be cancelled." },
   "SK-RR-400": {
     status: 400,
-    meaning: "A ranking rule is invalid, or there are too many or too large ones.",
+    meaning: "A ranking rule is invalid, or the index's rules are too many or too large.",
   },
   "SK-RR-404": { status: 404, meaning: "The index has no such ranking rule." },
   "SK-SY-400": {
     status: 400,
-    meaning: "A synonym group is invalid, or there are too many or too large ones.",
+    meaning: "A synonym group is invalid, or the index's groups are too many or too large.",
   },
   "SK-SY-404": { status: 404, meaning: "The index has no such synonym group." },
   "SK-AN-400": { status: 400, meaning: "An event or a parameter of a report is invalid." },
   "SK-AN-503": {
     status: 503,
     meaning:
-      "The query log cannot be read or written at the moment, or too many reports are asked for; retry after `Retry-After`. Searches go on.",
+      "The query log cannot be read or written at the moment, or too many reports are waiting; retry after `Retry-After`. Searches continue.",
   },
   "SK-AI-400": { status: 400, meaning: "A parameter of the coach is invalid." },
   "SK-AI-404": { status: 404, meaning: "There is no such recommendation." },
   "SK-AI-409": {
     status: 409,
-    meaning: "The recommendation was dismissed, so it cannot be applied, or the other way round.",
+    meaning: "The recommendation was dismissed, so it cannot be applied, or vice versa.",
   },
   "SK-AI-429": {
     status: 429,
     meaning:
-      "The plan's analyses of this month are used up; wait for the month roll-over (`Retry-After`) or upgrade.",
+      "The plan's analyses for this month are used up; wait for the next month (`Retry-After`) or upgrade.",
   },
   "SK-AI-503": {
     status: 503,
     meaning:
-      "The coach cannot work at the moment: its AI provider is down or answers nonsense, or too many analyses wait. Nothing was saved or counted. Searches go on.",
+      "The coach cannot work at the moment: its AI provider is down or gives unusable answers, or too many analyses are waiting. Nothing was saved or counted. Searches continue.",
   },
   "SK-SYS-400": {
     status: 400,
@@ -87,17 +90,17 @@ export const ERRORS = {
   "SK-SYS-429": {
     status: 429,
     meaning:
-      "The plan's quota, its imports at a time, the rate limit of a key or token, or the throttle of an address was hit.",
+      "The plan's quota or its limit on concurrent imports, the rate limit of a key or token, or the throttle on an address was exceeded.",
   },
-  "SK-SYS-431": { status: 431, meaning: "The head of the request is larger than `headerBytesMax`." },
+  "SK-SYS-431": { status: 431, meaning: "The request head is larger than `headerBytesMax`." },
   "SK-SYS-500": {
     status: 500,
-    meaning: "An unexpected failure; the server's log has it under the request id.",
+    meaning: "An unexpected failure; see the server's log under the request id.",
   },
   "SK-SYS-503": {
     status: 503,
     meaning:
-      "The server is starting, stopping or overloaded (too many requests, or replies that clients do not take), its disk is full or refuses a write, its memory limit is reached, or a deletion by filter waited too long for a rebuild; retry after `Retry-After`.",
+      "The server is starting, stopping or overloaded (too many requests, or replies that clients do not read), its disk is full or refuses a write, its memory limit is reached, or a deletion by filter waited too long for a rebuild; retry after `Retry-After`.",
   },
 } as const satisfies Record<string, ErrorKind>;
 
@@ -139,14 +142,14 @@ export const FEED_ERRORS = {
   "SK-DS-403": "The feed's address, or one that it redirects to, is not allowed.",
   "SK-DS-409": "The run would have deleted too much, so it deleted nothing.",
   "SK-DS-413": "The feed, or one item of it, is larger than allowed.",
-  "SK-DS-422": "The feed cannot be read as what its format says.",
-  "SK-DS-502": "The feed's server answered with another status than 200, or redirects too often.",
+  "SK-DS-422": "The feed cannot be read in the format it is said to have.",
+  "SK-DS-502": "The feed's server answered with a status other than 200, or redirected too often.",
   "SK-DS-503": "The run was interrupted, or the server could not write.",
   "SK-DS-504": "The feed's server took too long.",
   "SK-DS-520": "The feed ended before it was complete.",
-  "SK-DS-521": "The feed's server refused or broke the connection.",
+  "SK-DS-521": "The feed's server refused or broke off the connection.",
   "SK-DS-523": "The name of the feed's server cannot be resolved.",
-  "SK-DS-525": "No secure connection to the feed's server could be made.",
+  "SK-DS-525": "No secure connection to the feed's server could be established.",
 } as const satisfies Record<string, string>;
 
 export type FeedErrorCode = keyof typeof FEED_ERRORS;

@@ -94,7 +94,8 @@ function stage<S extends SearchServices>({ route: target }: Visit<S>, { stage: n
 }
 
 function backlog<S extends SearchServices>({ route: { access }, services: { unsent } }: Visit<S>): undefined {
-  if (access !== "open" && unsent.full) throw unavailable("too many replies wait for clients to take them");
+  if (access !== "open" && unsent.full)
+    throw unavailable("too many replies are waiting for clients to read them");
 }
 
 function scope<S extends SearchServices>({ route: target, principal, params }: Visit<S>): undefined {
@@ -119,7 +120,7 @@ function index<S extends SearchServices>(visit: Visit<S>): undefined {
   if (services.catalog.damage.indexes > 0) {
     throw new SkeinError(
       "SK-SE-503",
-      "the index is unknown, but a record of the catalog is damaged; the server's log has it",
+      "the index is unknown, but a record of the catalog is damaged; see the server's log",
       { retryAfter: 60 },
     );
   }

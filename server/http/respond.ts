@@ -38,8 +38,5 @@ export function errorReply(error: SkeinError, headers: HeaderLines = []): TextRe
 
 /** The error that clients see after an unexpected failure. The real error is only logged. */
 export function unexpected(): SkeinError {
-  return new SkeinError(
-    "SK-SYS-500",
-    "an unexpected failure; the server's log has it under the x-request-id",
-  );
+  return new SkeinError("SK-SYS-500", "an unexpected failure; see the server's log under the x-request-id");
 }

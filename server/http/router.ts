@@ -79,7 +79,7 @@ function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
       if (allow.length === 0) throw new SkeinError("SK-SYS-404", "there is no such path");
       const header = ["allow", allow.join(", ")] as const;
       if (method === "OPTIONS") return { status: 204, headers: [header], body: "" };
-      const taken = `the path does not take ${method.slice(0, 20)}, only ${allow.join(", ")}`;
+      const taken = `the path does not allow ${method.slice(0, 20)}, only ${allow.join(", ")}`;
       return errorReply(new SkeinError("SK-SYS-405", taken), [header]);
     },
   };
@@ -117,6 +117,6 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    throw new SkeinError("SK-SYS-400", "the path has a broken percent-encoding", { cause: error });
+    throw new SkeinError("SK-SYS-400", "the path has an invalid percent-encoding", { cause: error });
   }
 }

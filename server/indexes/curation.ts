@@ -38,7 +38,7 @@ export class Curation {
     const draft = read(body, null, limits, ruleTexts(analyserOf, limits, record));
     const { length: count } = ownedBy(state, kind, record.uid);
     if (count >= limits[countMax])
-      throw new SkeinError(invalid, `the index has ${count} ${noun}s already; more are not allowed`);
+      throw new SkeinError(invalid, `the index has ${count} ${noun}s, which is the maximum`);
     const now = new Date().toISOString();
     const id = state[KINDS[kind].counter];
     const made = { id, index: record.uid, ...draft, created_at: now, updated_at: now } as Curated<K>;
@@ -80,7 +80,7 @@ export class Curation {
     const { noun, invalid, bytesMax: limit } = CURATED[kind];
     const bytesMax = this.#tools.limits[limit];
     if (!overflows(ownedBy(state, kind, record.index), record, bytesMax)) return;
-    const sentence = `the ${noun}s of the index would have more than ${bytesMax} bytes together (${limit})`;
+    const sentence = `the ${noun}s of the index would exceed ${bytesMax} bytes in total (${limit})`;
     throw new SkeinError(invalid, sentence);
   }
 }

@@ -148,7 +148,7 @@ export class Lifecycle {
     if (this.#catalog.damage.indexes > 0) {
       throw new SkeinError(
         "SK-SYS-503",
-        "a damaged record of the catalog may have this name; the server's log has it",
+        "a damaged record of the catalog may have this name; see the server's log",
         {
           retryAfter: 60,
         },
@@ -157,15 +157,14 @@ export class Lifecycle {
     const createdAt = new Date().toISOString();
     let made: IndexRecord | undefined;
     await this.#catalog.change((state) => {
-      if (!state.tenants.has(tenant))
-        throw new SkeinError("SK-SYS-404", "the tenant does not exist any more");
+      if (!state.tenants.has(tenant)) throw new SkeinError("SK-SYS-404", "the tenant no longer exists");
       if (state.indexByName.has(nameKey(tenant, draft.name))) {
-        throw new SkeinError("SK-IX-409", `an index named "${draft.name}" exists already`);
+        throw new SkeinError("SK-IX-409", `an index named "${draft.name}" already exists`);
       }
       const count = [...state.indexes.values()].filter((record) => record.tenant === tenant).length;
       const most = Math.min(this.#limits.indexesPerTenantMax, this.#planOf(tenant).indexes ?? Infinity);
       if (count >= most) {
-        throw new SkeinError("SK-IX-400", `there are ${count} indexes already; at most ${most} are allowed`);
+        throw new SkeinError("SK-IX-400", `there are ${count} indexes; at most ${most} are allowed`);
       }
       const home = startsAtHome(state.shards ?? 1, this.#limits) ? { isHome: true as const } : {};
       made = { ...draft, ...home, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
@@ -360,7 +359,7 @@ function presentAs(state: CatalogState, { uid, name }: IndexRecord): IndexRecord
   const present = state.indexes.get(uid);
   if (present === undefined) throw notFound(name);
   if (present.name === name) return present;
-  throw new SkeinError("SK-IX-409", `the index "${name}" was swapped meanwhile; look at it and retry`);
+  throw new SkeinError("SK-IX-409", `the index "${name}" was swapped in the meantime; check it and retry`);
 }
 
 function notFound(name: string): SkeinError {

@@ -82,6 +82,6 @@ function contentOf(reply: unknown): string {
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = isObject(first) ? first.message : undefined;
   const content = isObject(message) ? message.content : undefined;
-  if (typeof content !== "string") throw new EndpointError("the model's server answered with no message");
+  if (typeof content !== "string") throw new EndpointError("the model's server answered without a message");
   return content;
 }

@@ -40,7 +40,9 @@ export class DocumentEmbeddings {
     const batches = batchesOf(cut, limits);
     if (batches.length === 0) return vectors;
     if (!circuit.enter())
-      throw new EndpointError("the model's server has failed and is left alone", { afterMs: circuit.restMs });
+      throw new EndpointError("the model's server has failed and is not asked for now", {
+        afterMs: circuit.restMs,
+      });
     const refusals: EndpointError[] = [];
     const batch = new BatchEmbedding(this.#options, (refusal) => refusals.push(refusal));
     try {

@@ -109,7 +109,7 @@ export class EmbeddingEndpoint {
 
   /** Fails pending requests and closes the connections. */
   close(): void {
-    this.#closing.abort(new EndpointError("the endpoint is not used any more"));
+    this.#closing.abort(new EndpointError("the endpoint is no longer used"));
     this.#model.server.close();
   }
 

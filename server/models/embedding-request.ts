@@ -36,17 +36,18 @@ export async function requestVectors(
 }
 
 function vectorOf(embedding: unknown): Float32Array {
-  if (!Array.isArray(embedding)) throw badAnswer("with something that is no vector");
+  if (!Array.isArray(embedding)) throw badAnswer("with something other than a vector");
   if (embedding.length !== NUMBERS) {
     throw badAnswer(
-      `with vectors of ${embedding.length} numbers where ${NUMBERS} were asked for; choose a model that can give as many`,
+      `with vectors of ${embedding.length} numbers where ${NUMBERS} were asked for; choose a model that supports that length`,
     );
   }
   const vector = new Float32Array(NUMBERS);
   let isZero = true;
   for (let i = 0; i < NUMBERS; i++) {
     const number: unknown = embedding[i];
-    if (typeof number !== "number") throw badAnswer("with a vector that has something else than numbers");
+    if (typeof number !== "number")
+      throw badAnswer("with a vector that contains something other than numbers");
     vector[i] = number;
     if (!Number.isFinite(vector[i])) throw badAnswer("with a vector that has an infinite number");
     if (vector[i] !== 0) isZero = false;

@@ -30,10 +30,10 @@ export const EMBEDDING_WIRES: Readonly<Record<WireName, EmbeddingWire>> = {
       const items = listOf(isObject(answer) ? answer.data : undefined, count);
       const vectors = new Array<unknown>(count).fill(undefined);
       items.forEach((item, i) => {
-        if (!isObject(item)) throw badAnswer("with no list of vectors");
+        if (!isObject(item)) throw badAnswer("without a list of vectors");
         const { index = i, embedding = null } = item;
         if (typeof index !== "number" || !(index in vectors) || vectors[index] !== undefined)
-          throw badAnswer("with vectors whose index fits no text");
+          throw badAnswer("with vectors whose index matches no text");
         vectors[index] = embedding;
       });
       return vectors;
@@ -42,7 +42,7 @@ export const EMBEDDING_WIRES: Readonly<Record<WireName, EmbeddingWire>> = {
 };
 
 function listOf(items: unknown, count: number): readonly unknown[] {
-  if (!Array.isArray(items)) throw badAnswer("with no list of vectors");
+  if (!Array.isArray(items)) throw badAnswer("without a list of vectors");
   if (items.length !== count) throw badAnswer(`with ${items.length} vectors for ${count} texts`);
   return items;
 }

@@ -110,7 +110,7 @@ export class ModelServer {
 
   /** Closes the connections and fails pending requests. */
   close(): void {
-    this.#closing.abort(new EndpointError("the endpoint is not used any more"));
+    this.#closing.abort(new EndpointError("the endpoint is no longer used"));
     this.#agent.destroy();
   }
 
@@ -209,7 +209,7 @@ function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void
   const isPassing = BUSY.has(status) || status >= 500;
   const asked = isPassing ? retryAfterMs(headers["retry-after"] ?? null, Date.now()) : null;
   const afterMs = asked === null ? null : Math.min(asked, LEFT_ALONE_MS_MAX);
-  const sentence = `the model's server answered with the status ${status}`;
+  const sentence = `the model's server answered with status ${status}`;
   throw new EndpointError(sentence, { status, isPassing, afterMs });
 }
 

@@ -101,6 +101,6 @@ function isTooLarge(answer: Uint8Array | SkeinError | undefined): boolean {
 function tooLarge(bytesMax: number): SkeinError {
   return new SkeinError(
     "SK-SE-413",
-    `the answers of the searches before are as large as one reply may be (${bytesMax} bytes); ask for fewer or smaller documents`,
+    `the previous searches already fill the maximum reply (${bytesMax} bytes); ask for fewer or smaller documents`,
   );
 }

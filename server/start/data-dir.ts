@@ -22,7 +22,7 @@ async function lock(dataDir: string): Promise<() => Promise<void>> {
     makeDirectory(dataDir);
   } catch (error) {
     throw new ConfigError(
-      `the data directory ${dataDir} cannot be made (${(error as NodeJS.ErrnoException).code})`,
+      `the data directory ${dataDir} cannot be created (${(error as NodeJS.ErrnoException).code})`,
     );
   }
   try {

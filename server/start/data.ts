@@ -32,7 +32,9 @@ export async function openData(ground: Ground) {
   await ensureDefaultTenant(catalog);
   const adminKey = findAdminKey(dataDir, config.adminKey);
   if (adminKey.createdIn !== null) {
-    process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
+    process.stderr.write(
+      `Admin key, shown only this once and stored in ${adminKey.createdIn}: ${adminKey.value}\n`,
+    );
   }
   return {
     ...ground,

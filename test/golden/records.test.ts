@@ -257,7 +257,7 @@ describe("snapshots", () => {
     const stored = String(readFixture("backup-manifest-v1.json"));
     expect(await manifestOf(stored)).toEqual(V.SNAPSHOT_MANIFEST);
     const refused = (from: string, to: string) => expect(manifestOf(stored.replace(from, to))).rejects;
-    await refused("skein-snapshot", "else").toThrow("is not of a backup");
+    await refused("skein-snapshot", "else").toThrow("does not belong to a backup");
     await refused('"version": 1', '"version": 2').toThrow("has the backup format 2");
     await refused('"shards": 1', '"shards": 2').toThrow("is damaged (checksum)");
     await refused("{", "").toThrow("it is damaged");
@@ -290,7 +290,7 @@ describe("files beside the databases", () => {
         await writeFile(join(folder, "closed.json"), readFixture("closed-v1.json"));
         return levelDamage(folder, false);
       });
-    const sentence = expect.stringContaining("it is not as the database was closed");
+    const sentence = expect.stringContaining("it has changed since the database was closed");
     expect(await damage(CLOSED_LOG.bytes)).not.toContainEqual(sentence);
     expect(await damage(CLOSED_LOG.bytes.subarray(1))).toContainEqual(sentence);
   });

@@ -29,16 +29,14 @@ export function readCertificate(files: CertificateFiles): CertificatePair {
   const key = contentOf(files.key, "the private key");
   const parsed = parsedAs(
     () => new X509Certificate(certificate),
-    `the file ${files.certificate} holds no PEM certificate`,
+    `the file ${files.certificate} contains no PEM certificate`,
   );
   const parsedKey = parsedAs(
     () => createPrivateKey(key),
-    `the file ${files.key} holds no PEM private key without a passphrase`,
+    `the file ${files.key} contains no unencrypted PEM private key`,
   );
   if (!parsed.checkPrivateKey(parsedKey)) {
-    throw new Error(
-      `the private key in ${files.key} does not belong to the certificate in ${files.certificate}`,
-    );
+    throw new Error(`the private key in ${files.key} does not match the certificate in ${files.certificate}`);
   }
   // OpenSSL may refuse a pair for reasons other than a mismatch: for example, the key may be too short.
   parsedAs(

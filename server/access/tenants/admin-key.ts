@@ -28,7 +28,7 @@ export function findAdminKey(dataDir: string, configured: string | null): AdminK
   const kept = readKept(path);
   if (ADMIN_KEY_TEXT.test(kept)) return { value: kept, createdIn: null };
   if (kept !== "")
-    throw new Error(`${path} holds no key; remove it to have a new one made, or set --admin-key`);
+    throw new Error(`${path} contains no key; remove it to generate a new one, or set --admin-key`);
   const value = newKeyValue();
   writeFileSync(path, `${value}\n`, { mode: 0o600, flush: true });
   chmodSync(path, 0o600);

@@ -103,13 +103,13 @@ export function readKey(
 export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, grantor: Grantor): void {
   const scope = rights.scopes.find((wanted) => !grantable(grantor.scopes).includes(wanted));
   if (scope !== undefined) {
-    throw new SkeinError("SK-SYS-403", `your key lacks the scope "${scope}" and cannot give or take it`);
+    throw new SkeinError("SK-SYS-403", `your key lacks the scope "${scope}" and cannot grant or revoke it`);
   }
   const pattern = rights.indexes.find((wanted) => !anyPatternMatches(grantor.indexes, wanted));
   if (pattern !== undefined) {
     throw new SkeinError(
       "SK-SYS-403",
-      `your key does not cover the indexes ${describe(pattern)} and cannot give or take them`,
+      `your key does not cover the indexes ${describe(pattern)} and cannot grant or revoke access to them`,
     );
   }
 }
@@ -135,14 +135,14 @@ export function checkBounds(
   if (end !== null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(end))) {
     throw new SkeinError(
       "SK-SYS-403",
-      `your key expires at ${end}; a key that it makes or changes needs an expires_at no later than that`,
+      `your key expires at ${end}; keys that it creates or changes need an expires_at no later than that`,
     );
   }
   const rate = grantor.rateLimit;
   if (rate !== null && (rateLimit === null || rateLimit > rate)) {
     throw new SkeinError(
       "SK-SYS-403",
-      `your key is limited to ${rate} requests per second; a key that it makes or changes needs a rate_limit of at most ${rate}`,
+      `your key is limited to ${rate} requests per second; keys that it creates or changes need a rate_limit of at most ${rate}`,
     );
   }
 }

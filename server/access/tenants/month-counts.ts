@@ -109,7 +109,7 @@ export class MonthCounts implements MonthlyCounter {
     Atomics.store(this.#words, first + this.#thread, own + ONE_UNDER_WAY);
     if (limit === null || this.#sum(first, month, true) <= limit) return { tenant, month };
     Atomics.store(this.#words, first + this.#thread, own);
-    throw new SkeinError(code, `the plan's ${limit} ${what} of this month are used up`, {
+    throw new SkeinError(code, `the plan's ${limit} ${what} for this month are used up`, {
       retryAfter: secondsToNextMonth(now),
       details: { limit, month: monthText(month) },
     });

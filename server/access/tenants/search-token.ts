@@ -108,6 +108,6 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw new SkeinError("SK-SYS-401", "the search token holds no JSON", { cause });
+    throw new SkeinError("SK-SYS-401", "the search token does not contain JSON", { cause });
   }
 }

@@ -67,7 +67,7 @@ export function sealedKeys(
     if (given !== null && given !== "") keys[name] = servers.seal(given, url);
     else if (given === null && kept !== undefined) {
       if (known === null || serverOf(known) !== serverOf(url))
-        refuse(`${at}.api_key`, "must be given again, since the url names another server", rules);
+        refuse(`${at}.api_key`, "must be sent again, because the url names a different server", rules);
       keys[name] = kept;
     }
   }
@@ -83,6 +83,6 @@ function checkUrl(url: string, path: string, addresses: AddressRules, rules: Inp
   const problem = hostProblem(url, addresses);
   if (problem !== null) refuse(path, problem, rules);
   const { username, password, hash } = new URL(url);
-  if (username !== "" || password !== "") refuse(path, "must not hold a user name or a password", rules);
-  if (hash !== "") refuse(path, "must not have a part behind #", rules);
+  if (username !== "" || password !== "") refuse(path, "must not contain a user name or password", rules);
+  if (hash !== "") refuse(path, "must not have a fragment (#)", rules);
 }

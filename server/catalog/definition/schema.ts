@@ -151,7 +151,7 @@ export function fieldDefinition(
   const { sortDefault } = FIELD_TYPES[type];
   const sort = wanted ?? (index && sortDefault === true);
   if (sort && sortDefault === null)
-    refuse(`${path}.sort`, `must be false: a ${type} field has no one value to sort by`, rules);
+    refuse(`${path}.sort`, `must be false: a ${type} field has no single value to sort by`, rules);
   if (!index && (sort || facet || infix))
     refuse(`${path}.index`, "must be true for a field with facet, sort or infix", rules);
   if (infix && !isTextType(type)) refuse(`${path}.infix`, `must be false for a ${type} field`, rules);

@@ -67,7 +67,7 @@ const CHARACTERS: ValueReader<readonly string[]> = once(
     checked(text(FIXED_LIMITS.settingsCharacterBytesMax), (character) =>
       [...character].length === 1 && !/[\s\p{Cc}]/u.test(character)
         ? null
-        : `must be one character, not white space and no control character; it is ${describe(character)}`,
+        : `must be a single character other than white space or a control character, not ${describe(character)}`,
     ),
     FIXED_LIMITS.settingsCharactersMax,
     "an array of strings",

@@ -168,7 +168,7 @@ function checkedConditions(
 ): RuleConditions {
   entries.forEach((entry, i) => {
     if (current?.conditions.query_contains.includes(entry) || texts.hasWord(entry)) return;
-    const why = `must have a word in it; ${describe(entry)} has none`;
+    const why = `must contain a word; ${describe(entry)} has none`;
     refuse(`conditions.query_contains[${i}]`, why, rules);
   });
   return { query_contains: [...new Set(entries)] };
@@ -190,15 +190,15 @@ function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffe
 function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
   const { documents, filter_by, weight } = effect;
   if (type === "pin") {
-    if (documents === undefined) refuse("effect.documents", "must name what a pin rule pins", rules);
+    if (documents === undefined) refuse("effect.documents", "must name the documents to pin", rules);
     if (filter_by !== undefined) {
-      const why = "must be absent: a pin rule pins the documents that it names";
+      const why = "must be absent: a pin rule applies to the documents that it names";
       refuse("effect.filter_by", why, rules);
     }
     return;
   }
   if (filter_by === undefined && documents === undefined) {
-    const why = `must have filter_by, documents or both: what a ${type} rule applies to`;
+    const why = `must have filter_by, documents or both, to say what a ${type} rule applies to`;
     refuse("effect", why, rules);
   }
   if (type === "boost" && weight === undefined) {

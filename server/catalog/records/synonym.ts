@@ -79,7 +79,7 @@ export function readSynonyms(
   for (const entry of synonyms) {
     if (current?.synonyms.includes(entry) || hasWord(entry)) continue;
     const where = entries.includes(entry) ? `synonyms[${entries.indexOf(entry)}]` : "root";
-    refuse(where, `must have a word in it; ${describe(entry)} has none`, rules);
+    refuse(where, `must contain a word; ${describe(entry)} has none`, rules);
   }
   const { synonymsPerGroupMin } = FIXED_LIMITS;
   if (synonyms.length < synonymsPerGroupMin)

@@ -136,7 +136,7 @@ class LineItems {
 
   #read(line: string): FeedItem {
     const value = PARTICULAR.test(line) ? null : parsed(line);
-    if (value === undefined) return this.#failed("not one JSON value");
+    if (value === undefined) return this.#failed("not a single JSON value");
     if (value === null || isDeeper(value, DEPTH_MAX)) return this.#readExactly(line);
     if (typeof value === "object" && !Array.isArray(value))
       return { at: ++this.#count, value: value as FeedObject };
@@ -155,7 +155,7 @@ class LineItems {
       if (!(error instanceof FeedError)) throw error;
     }
     this.#reader = null;
-    return this.#failed("not one JSON value");
+    return this.#failed("not a single JSON value");
   }
 
   #failed(what: string): FeedItem {

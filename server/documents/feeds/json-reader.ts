@@ -89,7 +89,7 @@ export class JsonReader {
     if (this.#expected !== NOTHING) {
       throw new FeedError(
         "SK-DS-520",
-        `the feed ended early: its JSON is not complete after ${this.#count} items`,
+        `the feed ended early: its JSON is incomplete after ${this.#count} items`,
       );
     }
     if (this.#found || (this.#emptyArraySeen && this.#options.pointer === null)) return;
@@ -165,7 +165,8 @@ export class JsonReader {
     const inItem = isItem || this.#inItem;
     const itemDepth = inItem ? depth - this.#arrayAt : depth;
     if (itemDepth > DEPTH_MAX) {
-      if (!inItem || depth > OPEN_MAX) throw new FeedError("SK-DS-422", "the feed's JSON is nested too deep");
+      if (!inItem || depth > OPEN_MAX)
+        throw new FeedError("SK-DS-422", "the feed's JSON is nested too deeplyly");
       this.#spoil(`item has values nested more than ${DEPTH_MAX} deep`);
     }
     const value = inItem && this.#problem === null ? this.#child(isArray) : null;

@@ -74,7 +74,7 @@ class XmlSplitter {
       if (found === START_TAG) this.#startTag();
       else if (found === END_TAG) this.#endTag();
       else if (found === BROKEN) this.#broken(scanner.name);
-      else if (found === TEXT) this.#broken("text outside of the root element");
+      else if (found === TEXT) this.#broken("text outside the root element");
     }
     if (this.#itemDepth >= 0 && scanner.text.length - this.#itemFrom > this.#itemLengthMax) this.#tooLong();
     return this.#items;
@@ -230,7 +230,7 @@ class ItemsPath {
   nothingFound(root: string): string {
     if (this.#given !== null)
       return `the feed has no element ${JSON.stringify(this.#given.slice(0, 100))}; check items_path`;
-    return `the feed has no items: its root is <${root}>, and no <item> or <entry> is in it; set items_path`;
+    return `the feed has no items: its root is <${root}>, which contains no <item> or <entry>; set items_path`;
   }
 }
 

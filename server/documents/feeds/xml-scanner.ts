@@ -25,7 +25,7 @@ export class XmlScanner {
   from = 0;
   to = 0;
   selfClosing = false;
-  /** True to report text between tags, as is needed outside of the root element. */
+  /** True to report text between tags, as is needed outside the root element. */
   watchText = true;
   text = "";
 
@@ -182,7 +182,7 @@ export class XmlScanner {
     const { text } = this;
     if (text.startsWith("<!--", open)) return this.#until("-->", open, open + 4);
     if (text.startsWith("<![CDATA[", open)) {
-      if (this.watchText) return this.#broken(open, "CDATA outside of the root element");
+      if (this.watchText) return this.#broken(open, "CDATA outside the root element");
       return this.#until("]]>", open, open + 9);
     }
     if (/^<!doctype[\s[>]/i.test(text.slice(open, open + 10))) {

@@ -197,7 +197,7 @@ async function* numbered(
 
 /** Why the parser stopped. The caller appends the line where the cell begins. */
 function reason(error: CsvError, rowBytesMax: number): string {
-  if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that begins on";
   if (error.code === "CSV_MAX_RECORD_SIZE")
     return `a row is longer than ${rowBytesMax / 1024 / 1024} MiB; is a quote missing? Its last cell begins on`;
   return `${messageOf(error)}, in the cell that begins on`;

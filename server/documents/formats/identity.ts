@@ -33,7 +33,7 @@ export function identify(document: Buffer, idField: string | null): Identified {
       fromEnd = valueEnd;
     }
   });
-  if (!whole) return { bytes: document, problem: "not one whole JSON object" };
+  if (!whole) return { bytes: document, problem: "not a complete JSON object" };
   if (fromStart < 0) return { bytes: document, problem: `no field "${idField ?? "id"}"` };
   const first = document[fromStart]!;
   if (first === QUOTE && wanted === ID) return { bytes: document };

@@ -97,20 +97,20 @@ export function documentError(
     case DOC_BAD_EMBEDDING:
       return answer(`field 'embedding' must be an array of ${VECTOR_SIZE} finite numbers, not all 0`);
     case DOC_EXISTS:
-      return answer("a document with this id exists already", "SK-DOC-409");
+      return answer("a document with this id already exists", "SK-DOC-409");
     case DOC_MISSING:
       return answer("the document does not exist", "SK-DOC-404");
     case DOC_BATCH_TOO_LARGE:
       return answer(
-        "the request rewrites too many bytes of documents; send the rest in another one",
+        "the request rewrites too many bytes of documents; send the rest in another request",
         "SK-DOC-413",
       );
     case DOC_TOO_LARGE:
       return answer(`the document is larger than ${documentBytesMax} bytes`, "SK-DOC-413");
     case DOC_OVER_QUOTA:
-      return answer("the plan's documents are used up", "SK-SYS-429");
+      return answer("the plan's limit on documents is reached", "SK-SYS-429");
     case DOC_OVER_BYTES:
-      return answer(refusal.why ?? "the plan's bytes are used up", "SK-SYS-429");
+      return answer(refusal.why ?? "the plan's limit on bytes is reached", "SK-SYS-429");
     default:
       return answer(`the document was refused (reason ${code})`);
   }

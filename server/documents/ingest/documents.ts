@@ -51,7 +51,7 @@ export async function patchDocument(
   const failure = await writeOne(ingest, record, id, raw, Action.UPDATE);
   if (failure !== null) throw failure;
   const stored = await getDocument(ingest, record, id);
-  if (stored === null) throw new SkeinError("SK-DOC-404", "the document was deleted meanwhile");
+  if (stored === null) throw new SkeinError("SK-DOC-404", "the document was deleted in the meantime");
   return stored;
 }
 
@@ -120,7 +120,7 @@ function checkPatch(ingest: Ingest, id: string, raw: Uint8Array): void {
     if (!(error instanceof EngineError) || error.code !== "json") throw error;
     throw new SkeinError(
       "SK-DOC-400",
-      `the body must be a JSON object of the members to change (byte ${error.at})`,
+      `the body must be a JSON object with the members to change (byte ${error.at})`,
       {
         cause: error,
       },
@@ -129,7 +129,7 @@ function checkPatch(ingest: Ingest, id: string, raw: Uint8Array): void {
   if (given !== id) {
     throw new SkeinError(
       "SK-DOC-400",
-      `id must be left out or be the id of the path, not ${describe(given)}`,
+      `id must be omitted or match the id in the path, not ${describe(given)}`,
     );
   }
 }

@@ -64,7 +64,7 @@ export async function* importDocuments(
   async function* settleDownTo(count: number): AsyncGenerator<Uint8Array> {
     while (inFlight.length > count) {
       const outcome = await (inFlight.shift() as Promise<BatchOutcome>);
-      if (outcome.gone) throw new SkeinError("SK-IX-404", "the index does not exist any more");
+      if (outcome.gone) throw new SkeinError("SK-IX-404", "the index no longer exists");
       received += outcome.received;
       failed += outcome.failures.length;
       ingest.recorder.documentsTaken(
@@ -123,7 +123,7 @@ async function prepareLinesOf(
     const code = known ? cause.code : "SK-SYS-500";
     const error = known
       ? cause.message
-      : "the document was not taken: an unexpected failure; the server's log has it";
+      : "the document was not stored because of an unexpected failure; see the server's log";
     return outcome(numbers.map((line, i) => ({ line, id: ids[i] ?? null, code, error })));
   };
   if (numbers.length === 0) return async () => outcome([]);
@@ -153,7 +153,7 @@ function tooLongFailure(line: number, lineBytesMax: number): LineFailure {
 
 function tooManyBlankLines(): SkeinError {
   const { blankLinesMax } = FIXED_LIMITS;
-  return new SkeinError("SK-DOC-413", `the body has more than ${blankLinesMax} blank lines in a row`, {
+  return new SkeinError("SK-DOC-413", `the body has more than ${blankLinesMax} consecutive blank lines`, {
     details: { limit: blankLinesMax },
   });
 }

@@ -109,7 +109,7 @@ export function prepareBody(
   if (split.documents.length > limits.batchDocumentsMax) {
     throw new SkeinError(
       "SK-DOC-413",
-      `documents holds ${split.documents.length} documents; at most ${limits.batchDocumentsMax} fit one request`,
+      `documents holds ${split.documents.length} documents; at most ${limits.batchDocumentsMax} are allowed per request`,
     );
   }
   return prepareDocuments(body, split.documents, action, shards, limits);

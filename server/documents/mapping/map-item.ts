@@ -121,7 +121,7 @@ class ItemMapper {
     if (id !== "" && Buffer.byteLength(id) <= ID_BYTES_MAX) return id;
     errors.push(
       id === ""
-        ? "the item has no id; set id_field when it is called otherwise"
+        ? "the item has no id; set id_field if it has another name"
         : `id must be at most ${ID_BYTES_MAX} bytes long`,
     );
     return null;

@@ -96,7 +96,7 @@ export class BatchSender {
     }
     if (document.json === null) return;
     const { id, json } = this.#documents[place]!;
-    const error = `item ${at} has the same id, and the last one counts`;
+    const error = `item ${at} has the same id; the last one wins`;
     if (json !== null) this.#addFailure({ item: this.#items[place]!, id, error });
     this.#documents[place] = document;
     this.#items[place] = at;

@@ -52,8 +52,8 @@ const FIELD_MAP: ValueReader<Readonly<Record<string, string>>> = {
       if (Buffer.byteLength(from) > FIXED_LIMITS.feedPathBytesMax)
         refuse(at, `is longer than ${FIXED_LIMITS.feedPathBytesMax} bytes`, rules);
       const name = text(FIXED_LIMITS.fieldNameBytesMax, "the name of a field").read(given, at, rules);
-      if (from.trim() === "") refuse(at, "must name a path of the feed, not an empty text", rules);
-      if (name === "") refuse(at, "must name a field, not an empty text", rules);
+      if (from.trim() === "") refuse(at, "must name a path in the feed, not an empty string", rules);
+      if (name === "") refuse(at, "must name a field, not an empty string", rules);
       if (name === "embedding" || name.startsWith("_"))
         refuse(at, `must name a field that a feed may write, not ${JSON.stringify(name)}`, rules);
       const other = sources.get(name);
@@ -152,7 +152,7 @@ function checkKept(username: string, url: URL, current: DataSource | null, rules
   if (username !== current?.credentials?.username)
     refuse("basic_auth.password", "is missing; expected a string", rules);
   if (url.origin !== new URL(current.url).origin)
-    refuse("basic_auth.password", "must be given again, since the url names another server", rules);
+    refuse("basic_auth.password", "must be sent again, because the url names a different server", rules);
 }
 
 function readUrl(given: string, settings: FeedSettings, rules: InputRules): URL {
@@ -171,7 +171,7 @@ function userinfo({ username, password }: URL): GivenCredentials | null {
 
 function path(takes: string): ValueReader<string> {
   return checked(text(FIXED_LIMITS.feedPathBytesMax, takes), (value) =>
-    value.trim() === "" ? `must be ${takes}, not an empty text` : null,
+    value.trim() === "" ? `must be ${takes}, not an empty string` : null,
   );
 }
 

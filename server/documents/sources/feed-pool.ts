@@ -123,13 +123,9 @@ export class FeedPool {
         | T
         | FeedRefusal;
     } catch (error) {
-      if (kill.aborted) throw new FeedError("SK-DS-504", "the feed took too long to be read", error);
+      if (kill.aborted) throw new FeedError("SK-DS-504", "the feed took too long to read", error);
       this.#log.error({ err: error }, "a feed thread failed");
-      throw new FeedError(
-        "SK-DS-503",
-        "the thread that read the feed ended; the server's log says why",
-        error,
-      );
+      throw new FeedError("SK-DS-503", "the thread reading the feed ended; see the server's log", error);
     }
   }
 

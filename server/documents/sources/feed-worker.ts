@@ -83,7 +83,7 @@ async function sync(task: SyncTask, sender: BatchSender, signal: AbortSignal): P
 async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPreview> {
   const body = await fetched(task, { etag: null, lastModified: null }, signal);
   if (body.notModified)
-    throw new FeedError("SK-DS-502", "the feed's server answered 304 without being asked");
+    throw new FeedError("SK-DS-502", "the feed's server answered 304 to an unconditional request");
   const items: FeedItem[] = [];
   for await (const group of itemsOf(task, body)) {
     items.push(...group.slice(0, task.items - items.length));

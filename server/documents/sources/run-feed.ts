@@ -163,7 +163,7 @@ class FeedRun {
     );
     recorder.documentsTaken("feed", imported + unchanged, errors.length + batch.failed);
     const [broken] = errors.filter(({ code }) => ERRORS[code].status >= 500);
-    if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not take its part");
+    if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not store its part");
   }
 
   /**

@@ -69,7 +69,7 @@ interface Ending {
 
 const INTERRUPTED: Ending = {
   status: "failed",
-  error: "the run was interrupted by the end of the server",
+  error: "the run was interrupted when the server stopped",
   code: "SK-DS-503",
   outcome: null,
 };
@@ -125,7 +125,7 @@ export class Runs {
     let fresh = false;
     await catalog.change((state) => {
       const source = presentSource(state, id);
-      if (source === undefined) throw new SkeinError("SK-DS-404", "the data source does not exist any more");
+      if (source === undefined) throw new SkeinError("SK-DS-404", "the data source no longer exists");
       run = unfinishedRun(state, source);
       if (run !== undefined) return { type: "all", commands: also(source) };
       fresh = true;
@@ -241,11 +241,11 @@ export class Runs {
     if (error instanceof RunStop && error.why === "cancelled")
       return { status: "cancelled", error: null, code: null, outcome: null };
     if (error instanceof RunStop)
-      return failed("SK-DS-503", "the index was swapped while the feed was read; another run follows");
+      return failed("SK-DS-503", "the index was swapped while the feed was being read; another run follows");
     if (error instanceof FeedError) return failed(error.code, error.message);
     if (error instanceof SkeinError) return failed("SK-DS-503", error.message);
     this.#options.log.error({ err: error }, "a run of a data source failed unexpectedly");
-    return failed("SK-DS-503", "an unexpected failure; the server's log has it");
+    return failed("SK-DS-503", "an unexpected failure; see the server's log");
   }
 
   /**

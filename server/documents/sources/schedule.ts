@@ -17,7 +17,7 @@ const SPREAD = 37;
  */
 const CLOCK_BACK_MS_MAX = 48 * 3_600_000;
 
-export const SCHEDULE_TAKES = "manual, hourly, daily or five fields of cron such as 0 */2 * * *";
+export const SCHEDULE_TAKES = "manual, hourly, daily or a five-field cron expression such as 0 */2 * * *";
 
 /** Why the text is not a valid schedule, or null if it is. */
 export function scheduleProblem(schedule: string): string | null {

@@ -69,10 +69,7 @@ export class Sources {
         throw new SkeinError("SK-IX-404", `the index "${index.name}" does not exist`);
       const count = sourcesOf(state, index.uid).length;
       if (count >= limits.dataSourcesPerIndexMax)
-        throw new SkeinError(
-          "SK-DS-400",
-          `the index has ${count} data sources already; more are not allowed`,
-        );
+        throw new SkeinError("SK-DS-400", `the index has ${count} data sources, which is the maximum`);
       const id = state.nextSourceId;
       const now = new Date().toISOString();
       made = scheduledAnew({

@@ -36,7 +36,7 @@ export class WriteGate {
     this.#waiting.add(start);
     return within(started, this.#waitMsMax, () => {
       this.#waiting.delete(start);
-      throw new SkeinError("SK-SYS-503", "writes wait too long at the moment; retry", { retryAfter: 5 });
+      throw new SkeinError("SK-SYS-503", "writes are waiting too long; retry", { retryAfter: 5 });
     });
   }
 

@@ -172,7 +172,7 @@ export class Reads {
         snapshot.release();
       }
     }
-    throw new SkeinError("SK-SE-503", "the index changed while it was read; retry in a moment", {
+    throw new SkeinError("SK-SE-503", "the index changed while it was being read; retry in a moment", {
       retryAfter: 1,
     });
   }

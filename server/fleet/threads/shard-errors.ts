@@ -34,7 +34,7 @@ export class ReplyTooLargeError extends SkeinError {
   constructor(extras: ErrorExtras = {}) {
     super(
       "SK-SE-413",
-      "the reply would be larger than a reply may be; ask for fewer documents per page, fewer fields or fewer facet values",
+      "the reply would exceed the maximum size; ask for fewer documents per page, fewer fields or fewer facet values",
       extras,
     );
   }
@@ -69,7 +69,7 @@ export function damageSentence({ code, message }: ShardError): string {
 export function lateSearch(cause?: unknown): SkeinError {
   return new SkeinError(
     "SK-SE-503",
-    "the search took longer than a search may and was ended; narrow it or retry in a moment",
+    "the search exceeded the time limit and was ended; narrow it or retry in a moment",
     { retryAfter: 1, cause },
   );
 }
@@ -84,7 +84,7 @@ function asSkeinError(error: unknown): unknown {
         cause: error,
       });
     case SHARD_TRAPPED:
-      return new ShardEndedError("the request broke the search engine; the index is being reopened", {
+      return new ShardEndedError("the request crashed the search engine; the index is being reopened", {
         life: null,
         cause: error,
       });
@@ -93,7 +93,7 @@ function asSkeinError(error: unknown): unknown {
     case SHARD_LATE:
       return lateSearch(error);
     case SHARD_NO_MEMORY:
-      return new SkeinError("SK-SE-503", "the search engine has no memory left for this; nothing changed", {
+      return new SkeinError("SK-SE-503", "the search engine is out of memory; nothing was changed", {
         retryAfter: 5,
         cause: error,
       });
@@ -101,7 +101,7 @@ function asSkeinError(error: unknown): unknown {
     case SHARD_VERSION:
       return new SkeinError("SK-SE-503", damageSentence(error), { retryAfter: 60, cause: error });
     case SHARD_STORAGE:
-      return new SkeinError("SK-SYS-503", "the storage refused the write; nothing changed", {
+      return new SkeinError("SK-SYS-503", "the storage refused the write; nothing was changed", {
         retryAfter: 5,
         cause: error,
       });

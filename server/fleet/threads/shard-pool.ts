@@ -212,10 +212,10 @@ class ShardThread {
       return await (flow === null ? life.run(request as Message) : life.reads.ask(request, flow));
     } catch (error) {
       if (life === null || !life.ended) throw error;
-      throw new ShardEndedError(
-        `shard ${this.#shard} was restarted while the request was inside; retry in a moment`,
-        { life: life.number, cause: error },
-      );
+      throw new ShardEndedError(`shard ${this.#shard} was restarted during the request; retry in a moment`, {
+        life: life.number,
+        cause: error,
+      });
     } finally {
       this.#inside--;
       if (this.#inside === 0) this.#idle?.();

@@ -41,7 +41,7 @@ export class Headroom {
 }
 
 function refusal(what: string): SkeinError {
-  return new SkeinError("SK-SYS-503", `${what}; documents cannot be taken at the moment`, {
+  return new SkeinError("SK-SYS-503", `${what}; documents cannot be stored at the moment`, {
     retryAfter: RETRY_SECONDS,
   });
 }

@@ -41,7 +41,7 @@ export function readKeys(path: string): SecretKeys | null {
   const [, first, second] = FILE_TEXT.exec(text) ?? [];
   if (first === undefined)
     throw new Error(
-      `${path} holds no key; restore it from a backup, or remove it and give all secrets again`,
+      `${path} contains no key; restore it from a backup, or remove it and set all secrets again`,
     );
   const sealing = Buffer.from(first, "hex");
   return { sealing, pseudonyms: second === undefined ? pseudonymsOf(sealing) : Buffer.from(second, "hex") };

@@ -30,6 +30,6 @@ export function kindOf(value: unknown): string {
 export function syntaxText(error: SyntaxError, text: string): string {
   const position = /at position (\d+)/.exec(error.message)?.[1];
   const early = /end of JSON/.test(error.message) || Number(position) >= text.length;
-  if (early) return `it ends too early, at position ${text.length}`;
+  if (early) return `unexpected end at position ${text.length}`;
   return position === undefined ? "unexpected character" : `unexpected character at position ${position}`;
 }

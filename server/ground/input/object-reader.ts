@@ -114,7 +114,7 @@ export function object<M extends MemberTable>(
       if (!isObject(value)) return wrongType(path || "the body", takes, value, rules);
       const strange = unknown === "ignored" ? [] : Object.keys(value).filter((name) => !names.includes(name));
       if (unknown === "refused" && strange.length > 0)
-        refuse(under(path, strange[0]!), `is unknown; known are ${names.join(", ")}`, rules);
+        refuse(under(path, strange[0]!), `is unknown; expected one of ${names.join(", ")}`, rules);
       const read: Record<string, unknown> = { ...defaults }; // ten times faster than member by member
       for (const [name, member] of entries) {
         const given = Object.hasOwn(value, name) ? value[name] : undefined;

@@ -94,5 +94,5 @@ export function hostProblem(url: string, rules: AddressRules): string | null {
   if (isNamed(host, rules)) return null;
   const isLocal = host === "localhost" || host.endsWith(".localhost");
   const isRefused = isIP(host) !== 0 && !isPublic(host);
-  return isLocal || isRefused ? `must lead to a public address, not to ${host}` : null;
+  return isLocal || isRefused ? `must resolve to a public address, not to ${host}` : null;
 }

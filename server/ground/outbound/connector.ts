@@ -57,7 +57,10 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
     .filter((address) => mayConnect(host, address, route.rules))
     .slice(0, ADDRESSES_TRIED_MAX);
   if (addresses.length === 0) {
-    throw new FeedError("SK-DS-403", `${host} does not lead to a public address, so nothing was sent to it`);
+    throw new FeedError(
+      "SK-DS-403",
+      `${host} does not resolve to a public address, so nothing was sent to it`,
+    );
   }
   const isSecure = url.protocol === "https:";
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);

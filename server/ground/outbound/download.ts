@@ -235,7 +235,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
 
   #statusFailure(answer: Answer): FeedError {
     const { status } = answer;
-    const sentence = `${answer.url.host} answered with the status ${status}`;
+    const sentence = `${answer.url.host} answered with status ${status}`;
     if (status === 401 || status === 403) return new FeedError("SK-DS-401", sentence);
     if (status !== 429 && status < 500) return new FeedError("SK-DS-502", sentence);
     const afterMs = retryAfterMs(answer.header("retry-after"), this.#clock.now());
@@ -311,5 +311,5 @@ function lengthWithRest(whole: Answer, rest: Answer, at: number): number | null 
 }
 
 function changed(): FeedError {
-  return new FeedError("SK-DS-520", "the feed changed while it was read");
+  return new FeedError("SK-DS-520", "the feed changed while it was being read");
 }

@@ -79,7 +79,7 @@ export class Answer {
   async next(): Promise<Uint8Array | null> {
     const { silenceMsMax, signal } = this.#route;
     const late = (): never => {
-      throw silenceFailure(this.url.host, "go on sending", silenceMsMax);
+      throw silenceFailure(this.url.host, "continue sending", silenceMsMax);
     };
     try {
       const piece = await within(this.#pieces.next(), silenceMsMax, late, signal);

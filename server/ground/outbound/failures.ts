@@ -19,11 +19,11 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: "is not valid yet",
   CERT_REVOKED: "was revoked",
   DEPTH_ZERO_SELF_SIGNED_CERT: "is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "is signed by an authority that is not known here",
-  UNABLE_TO_GET_ISSUER_CERT: "is signed by an authority that is not known here",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "is signed by an authority that is not known here",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "comes without the certificates between it and a known authority",
-  ERR_TLS_CERT_ALTNAME_INVALID: "is for another name",
+  SELF_SIGNED_CERT_IN_CHAIN: "is signed by an unknown authority",
+  UNABLE_TO_GET_ISSUER_CERT: "is signed by an unknown authority",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "is signed by an unknown authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "comes without its intermediate certificates",
+  ERR_TLS_CERT_ALTNAME_INVALID: "is for a different name",
 };
 
 const UNREACHABLE = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN", "EADDRNOTAVAIL"]);
@@ -40,7 +40,7 @@ export function connectionFailure(host: string, cause: unknown): FeedError {
   const fault = CERTIFICATE_FAULTS[name];
   if (fault !== undefined) return new FeedError("SK-DS-525", `the certificate of ${host} ${fault}`, cause);
   if (name === "EPROTO" || /^ERR_(SSL|TLS)_/.test(name))
-    return new FeedError("SK-DS-525", `no secure connection to ${host} could be agreed on`, cause);
+    return new FeedError("SK-DS-525", `no secure connection to ${host} could be established`, cause);
   return new PassingError("SK-DS-521", broken(host, name), cause);
 }
 
@@ -49,7 +49,7 @@ function broken(host: string, code: string): string {
   if (UNREACHABLE.has(code)) return `${host} cannot be reached`;
   if (code === "HPE_HEADER_OVERFLOW") return `${host} answered with headers that are too large`;
   if (code.startsWith("HPE_")) return `${host} answered with something that is not HTTP`;
-  return `${host} broke the connection`;
+  return `${host} broke off the connection`;
 }
 
 /** `phase` says what the server failed to do, for example "accept the connection". */

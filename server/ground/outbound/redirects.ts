@@ -35,7 +35,7 @@ export async function follow(
     }
     const location = answer.header("location");
     if (location === null || !URL.canParse(location, url.href)) {
-      throw new FeedError("SK-DS-502", `${url.host} redirects without saying where to`);
+      throw new FeedError("SK-DS-502", `${url.host} redirects without saying where`);
     }
     url = checked(new URL(location, url), `the URL that ${url.host} redirects to`, route);
   }

@@ -27,7 +27,7 @@ export const healthRoutes: readonly Route[] = [
 async function ready({ services }: RouteRequest) {
   const { indexes, health, lifecycle } = services;
   if (!lifecycle.begun || !(await health.ready())) {
-    throw new SkeinError("SK-SYS-503", "not every shard answers yet", { retryAfter: 1 });
+    throw new SkeinError("SK-SYS-503", "some shards do not answer yet", { retryAfter: 1 });
   }
   const { failing: failed, unseen } = indexes.counts;
   return dataReply({ status: "ready", failed, unseen });

@@ -64,7 +64,7 @@ async function create({ services, body, principal }: TenantRequest<unknown>): Pr
     if (count >= limits.keysPerTenantMax) {
       throw new SkeinError(
         "SK-SYS-400",
-        `there are ${count} keys already; at most ${limits.keysPerTenantMax} are allowed`,
+        `there are ${count} keys; at most ${limits.keysPerTenantMax} are allowed`,
       );
     }
     const createdAt = new Date().toISOString();

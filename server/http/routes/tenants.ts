@@ -49,10 +49,7 @@ async function create({ services, body }: TenantRequest<unknown>): Promise<HttpR
   await services.catalog.change((state) => {
     checkNameFree(state, draft.name, null);
     if (state.tenants.size >= limits.tenantsMax) {
-      throw new SkeinError(
-        "SK-SYS-400",
-        `there are ${limits.tenantsMax} tenants already; more are not allowed`,
-      );
+      throw new SkeinError("SK-SYS-400", `there are ${limits.tenantsMax} tenants, which is the maximum`);
     }
     tenant = { ...draft, id: state.nextTenantId, createdAt };
     return { type: "tenant.put", tenant };
@@ -182,7 +179,7 @@ async function takenByTenants(
 
 function checkNameFree(state: CatalogState, name: string, own: number | null): void {
   if ([...state.tenants.values()].some((tenant) => tenant.name === name && tenant.id !== own)) {
-    throw new SkeinError("SK-SYS-409", `a tenant named "${name}" exists already`);
+    throw new SkeinError("SK-SYS-409", `a tenant named "${name}" already exists`);
   }
 }
 

@@ -120,13 +120,10 @@ function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: Lis
 
 function malformation({ code = "" }: NodeJS.ErrnoException, limits: Limits): SkeinError | null {
   if (code === "HPE_HEADER_OVERFLOW") {
-    return new SkeinError(
-      "SK-SYS-431",
-      `the head of the request is larger than ${limits.headerBytesMax} bytes`,
-    );
+    return new SkeinError("SK-SYS-431", `the request head is larger than ${limits.headerBytesMax} bytes`);
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new SkeinError("SK-SYS-408", "the head of the request did not arrive in time");
+    return new SkeinError("SK-SYS-408", "the request head did not arrive in time");
   }
   return code.startsWith("HPE_") ? new SkeinError("SK-SYS-400", "the request is not valid HTTP/1.1") : null;
 }

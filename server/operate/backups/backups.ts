@@ -170,7 +170,7 @@ export class Backups {
     if (taken === undefined) {
       throw new SkeinError(
         "SK-SYS-503",
-        "the writes under way did not end in time for a snapshot; retry in a moment",
+        "the writes in progress did not finish in time for a snapshot; retry in a moment",
         {
           retryAfter: 10,
         },

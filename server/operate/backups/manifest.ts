@@ -79,11 +79,12 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     const why = missing
-      ? `there is no ${MANIFEST_FILE}: not a backup, or not a finished one`
+      ? `there is no ${MANIFEST_FILE}: not a backup, or an unfinished one`
       : "it is damaged";
     throw new BackupError(`${directory} cannot be used: ${why}`, { cause });
   }
-  if (!isObject(content) || content.format !== FORMAT) throw new BackupError(`${path} is not of a backup`);
+  if (!isObject(content) || content.format !== FORMAT)
+    throw new BackupError(`${path} does not belong to a backup`);
   if (content.version !== VERSION) {
     throw new BackupError(
       `${directory} has the backup format ${String(content.version)}; this version of Skein reads ${VERSION}`,

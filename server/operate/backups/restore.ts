@@ -49,7 +49,7 @@ export async function restoreBackup(
     await finishRestore(dataDir);
     const holdsData = PARTS.some((name) => existsSync(join(dataDir, name)));
     if (holdsData && !force)
-      throw new BackupError(`${dataDir} holds data already; --force replaces it by the backup`);
+      throw new BackupError(`${dataDir} already contains data; --force replaces it with the backup`);
     const building = join(dataDir, NEW);
     await rm(building, { recursive: true, force: true });
     await mkdir(join(building, "shards"), { recursive: true });

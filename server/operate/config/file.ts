@@ -54,7 +54,7 @@ export function readConfigFile(path: string, name: string, required: boolean): J
   const known = [...CONFIG_OPTIONS.map((option) => option.name), ...FILE_ONLY];
   const unknown = Object.keys(parsed).find((member) => !known.includes(member));
   if (unknown !== undefined) {
-    throw new ConfigError(`"${unknown}" in ${name} is unknown; known are ${known.join(", ")}`);
+    throw new ConfigError(`"${unknown}" in ${name} is unknown; expected one of ${known.join(", ")}`);
   }
   return parsed;
 }

@@ -30,7 +30,8 @@ function refuseValue(given: GivenValue, expected: string): never {
 export function textOr<T>(fallback: T): ReadValue<string | T> {
   return (given) => {
     if (given.value === undefined) return fallback;
-    if (typeof given.value !== "string" || given.value.trim() === "") refuseValue(given, "a non-empty text");
+    if (typeof given.value !== "string" || given.value.trim() === "")
+      refuseValue(given, "a non-empty string");
     return given.value;
   };
 }

@@ -75,7 +75,7 @@ export class AnalyticsPool {
    * Like `run`, but waits until all queued reports have run. Throws SK-AN-503 if too many reports are queued.
    */
   async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
-    if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports wait for their turn");
+    if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports are waiting");
     return this.#reports.run(() => this.run(task));
   }
 

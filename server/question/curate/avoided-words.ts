@@ -39,7 +39,7 @@ export function avoidingRules(
   );
   if (having.length === 0) return null;
   if (shopRules >= RULES_MAX)
-    throw new SkeinError("SK-SE-400", "too many ranking rules fire to avoid words beside them");
+    throw new SkeinError("SK-SE-400", "too many ranking rules fire for unwanted words to be ranked lower");
   const filter = having.flatMap((op, i): FilterOp[] => (i === 0 ? [op] : [op, { op: "or" }]));
   return {
     bury: { effect: "bury", weight: 0, filter },

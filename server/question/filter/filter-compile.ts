@@ -43,7 +43,7 @@ export function* compilingOfFilter(
   if (out.length > OPERATIONS_MAX) {
     throw new SkeinError(
       "SK-SE-400",
-      `the filter needs ${out.length} operations; at most ${OPERATIONS_MAX} are possible`,
+      `the filter needs ${out.length} operations; at most ${OPERATIONS_MAX} are allowed`,
     );
   }
   return out;
@@ -246,13 +246,13 @@ function double(literal: FilterLiteral, field: ResolvedField): number {
 }
 
 function noOrder({ name, type }: ResolvedField, { at }: FilterLiteral, expected: string): SkeinError {
-  return filterError(`ranges and comparisons need a numeric field, '${name}' is ${type}`, at, expected);
+  return filterError(`ranges and comparisons need a numeric field, but '${name}' is ${type}`, at, expected);
 }
 
 function wrongLiteral(literal: FilterLiteral, field: ResolvedField, expected: string): SkeinError {
   const range = !literal.quoted && literal.text.includes("..") ? "; a range is written [low..high]" : "";
   return filterError(
-    `'${shorten(literal.text)}' is no value of field '${field.name}'`,
+    `'${shorten(literal.text)}' is not a value of field '${field.name}'`,
     literal.at,
     expected + range,
   );

@@ -208,8 +208,8 @@ class FilterParser {
     const rest = literal.text.slice(dots + 2);
     const high = rest.trimStart();
     const highAt = literal.at + dots + 2 + (rest.length - high.length);
-    if (low === "") throw filterError("a range without a lower end", literal.at, "<low>..<high>");
-    if (high === "") throw filterError("a range without an upper end", highAt, "<low>..<high>");
+    if (low === "") throw filterError("a range without a lower bound", literal.at, "<low>..<high>");
+    if (high === "") throw filterError("a range without an upper bound", highAt, "<low>..<high>");
     return {
       kind: "range",
       low: { text: low, quoted: false, at: literal.at },

@@ -52,8 +52,8 @@ const MEMBERS = {
   highlight_fields: optional(text(), "Fields to mark matched words in, comma-separated."),
   fields: optional(texts(), "Members of the documents to return; default: all."),
   exclude_fields: optional(texts(), "Members to leave out; not used beside fields."),
-  explain: defaultsTo(false, flag(), "Tell for every hit why it stands where it does."),
-  ai: defaultsTo(true, flag(), "false: the query is asked as it is typed."),
+  explain: defaultsTo(false, flag(), "Explain the rank of each hit."),
+  ai: defaultsTo(true, flag(), "false: the query runs as typed."),
   ...ASKER_MEMBERS,
 };
 /** A query's parameters. Unknown parameters are ignored. */
@@ -206,7 +206,7 @@ function positiveWeight(text: string): number {
   const weight = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
   if (!(weight > 0) || weight > FIXED_LIMITS.fieldWeightMax) {
     throw invalid(
-      `query_by_weights: '${text.slice(0, 40)}' is no weight; expected a positive number up to ${FIXED_LIMITS.fieldWeightMax}`,
+      `query_by_weights: '${text.slice(0, 40)}' is not a weight; expected a positive number up to ${FIXED_LIMITS.fieldWeightMax}`,
     );
   }
   return weight;

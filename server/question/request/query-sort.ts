@@ -29,7 +29,7 @@ function parseKey(parameter: string, item: string, schema: ResolvedSchema): Sort
     .toLowerCase();
   if (colon <= 0 || (direction !== "asc" && direction !== "desc")) {
     throw invalid(
-      `${parameter}: '${item.slice(0, 80)}' is no sort key; expected <field>:asc or <field>:desc`,
+      `${parameter}: '${item.slice(0, 80)}' is not a sort key; expected <field>:asc or <field>:desc`,
     );
   }
   const name = item.slice(0, colon).trim();

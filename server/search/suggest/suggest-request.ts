@@ -53,7 +53,7 @@ export function readSuggestRequest(
   const { fields, queries } = suggestedFields(given.suggest_by, schema);
   const groupBy = groupField(given.group_by_field ?? "", schema);
   if (groupBy !== null && fields.length === 0)
-    throw invalid(`group_by_field needs a field in suggest_by beside ${LOGGED_QUERIES}`);
+    throw invalid(`group_by_field needs a field in suggest_by besidess ${LOGGED_QUERIES}`);
   const query = readQueryRequest(
     {
       q,

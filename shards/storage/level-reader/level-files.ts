@@ -56,7 +56,7 @@ export function levelDamage(location: string, tables: boolean): string[] {
     const found = isTable(name) ? tableDamage(bytes) : logDamage(bytes);
     const sum = noted[name];
     if (found === null && sum !== undefined && crc32(bytes) !== sum) {
-      damage.push(`the file ${name} is damaged: it is not as the database was closed`);
+      damage.push(`the file ${name} is damaged: it has changed since the database was closed`);
     }
     if (found !== null) damage.push(`the file ${name} is damaged: ${found}`);
   }

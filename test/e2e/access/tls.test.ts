@@ -159,9 +159,9 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
   });
 
   test.each<[string, Pick<TestPair, "certificate" | "key">, RegExp]>([
-    ["of two pairs", { ...SECOND_PAIR, key: FIRST_PAIR.key }, /does not belong to the certificate/],
-    ["with a broken certificate", { ...SECOND_PAIR, certificate: "broken" }, /holds no PEM certificate/],
-    ["without a key", { ...SECOND_PAIR, key: "" }, /holds no PEM private key/],
+    ["of two pairs", { ...SECOND_PAIR, key: FIRST_PAIR.key }, /does not match the certificate/],
+    ["with a broken certificate", { ...SECOND_PAIR, certificate: "broken" }, /contains no PEM certificate/],
+    ["without a key", { ...SECOND_PAIR, key: "" }, /contains no unencrypted PEM private key/],
   ])("a pair %s is refused as a whole with one log line", async (_what, pair, reason) => {
     writePair(files, FIRST_PAIR);
     await server.reload(undefined, ABOUT_CERTIFICATE);
@@ -187,7 +187,7 @@ describe.each(TRANSPORTS)("start and stop over %s", (http) => {
     [
       "files that do not belong together",
       ({ cert, key }) => ["--tls-cert", cert, "--tls-key", key],
-      /does not belong/,
+      /does not match/,
     ],
   ])("%s ends with one line and exit code 2", async (_what, flags, message) => {
     const folder = makeFolder();

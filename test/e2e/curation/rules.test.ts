@@ -16,7 +16,7 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
     { ...PIN, type: "promote" },
     /^type must be one of boost, pin, hide, bury, not "promote"/,
   ],
-  ["an unknown member", { ...PIN, weight: 3 }, /^weight is unknown; known are name, type/],
+  ["an unknown member", { ...PIN, weight: 3 }, /^weight is unknown; expected one of name, type/],
   ["an unknown effect", { type: "pin", effect: { docs: ["a"] } }, /^effect\.docs is unknown/],
   ["an unknown condition", { ...PIN, conditions: { query: ["a"] } }, /^conditions\.query is unknown/],
   [
@@ -43,7 +43,7 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
   [
     "a pin without documents",
     { type: "pin", effect: {} },
-    /^effect\.documents must name what a pin rule pins/,
+    /^effect\.documents must name the documents to pin/,
   ],
   [
     "a pin by filter",
@@ -66,7 +66,7 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
   [
     "a wordless condition",
     { ...PIN, conditions: { query_contains: ["ok", "?!"] } },
-    /^conditions\.query_contains\[1\] must have a word/,
+    /^conditions\.query_contains\[1\] must contain a word/,
   ],
   [
     "an unknown field",
@@ -81,7 +81,7 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
   [
     "a word as number",
     { type: "hide", effect: { filter_by: "year:>new" } },
-    /^effect\.filter_by: 'new' is no value/,
+    /^effect\.filter_by: 'new' is not a value/,
   ],
   [
     "a priority in words",

@@ -287,10 +287,10 @@ describe("a damaged catalog", () => {
     };
     const catalog = join(server.dataDir, "catalog");
     renameSync(catalog, `${catalog}.away`);
-    expect(start()).toContain("catalog is damaged: it is missing, and the shards are there; restore");
+    expect(start()).toContain("catalog is damaged: it is missing, but the shards exist; restore");
     expect(skein("check").status).toBe(1);
     mkdirSync(catalog);
-    expect(start()).toContain("catalog is damaged: it is missing, and the shards are there; restore");
+    expect(start()).toContain("catalog is damaged: it is missing, but the shards exist; restore");
     rmSync(catalog, { recursive: true });
     renameSync(`${catalog}.away`, catalog);
     const shard = join(server.dataDir, "shards/1");

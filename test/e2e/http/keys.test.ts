@@ -199,7 +199,7 @@ describe("plans", () => {
       );
     expectStatus(await write(["1", "2"]), 200);
     expect((await write(["3"])).json.data.errors).toEqual([
-      { index: 0, id: "3", code: "SK-SYS-429", error: "the plan's documents are used up" },
+      { index: 0, id: "3", code: "SK-SYS-429", error: "the plan's limit on documents is reached" },
     ]);
     expectStatus(await write(["1"], "update"), 200);
     expectStatus(await write(["1"], "delete"), 200);

@@ -70,7 +70,7 @@ describe("swap-with", () => {
       { target_index: "a" },
       400,
       "SK-IX-400",
-      /^target_index must name another index than the path/,
+      /^target_index must name a different index from the path/,
     );
     await refused({ target_index: 3 }, 400, "SK-IX-400", /^target_index must be the name of an index/);
     await refused({ target_index: "b", drop: true }, 400, "SK-IX-400", /^drop is unknown/);
@@ -310,7 +310,7 @@ describe("copy-settings-from", () => {
   test("refuses invalid bodies", async () => {
     const refused: [body: object, status: number, sentence: RegExp][] = [
       [{}, 400, /^source_index is missing/],
-      [{ source_index: "from" }, 400, /^source_index must name another index than the path/],
+      [{ source_index: "from" }, 400, /^source_index must name a different index from the path/],
       [{ source_index: "none" }, 404, /"none" does not exist/],
       [{ source_index: "to", copy: "settings" }, 400, /^copy must be an array/],
       [

@@ -60,7 +60,7 @@ describe("an endpoint's key", () => {
     const refused = (await patch("a", moved)).json;
     expect(refused).toMatchObject({
       code: "SK-IX-400",
-      error: expect.stringContaining("must be given again"),
+      error: expect.stringContaining("must be sent again"),
     });
     await server.stop();
     await server.launch();
@@ -87,7 +87,7 @@ describe("settings of semantic search", () => {
       [{ embedder: { url: ENDPOINT.url } }, "embedder.url must be absent"],
       [
         { embedder: { ...ENDPOINT, url: "http://10.0.0.1/v1" } },
-        "embedder.url must lead to a public address",
+        "embedder.url must resolve to a public address",
       ],
       [{ embedder: { dimensions: 1_536 } }, "embedder.dimensions must be 512"],
       [{ semantic: { candidates: 0 } }, "semantic.candidates must be an integer from 1 to 1000"],

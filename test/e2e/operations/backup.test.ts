@@ -285,7 +285,7 @@ describe("snapshots managed by an operator", () => {
     const first = await TestServer.start({ dataDir: target, shards: 3 });
     await first.createIndex("gone", SCHEMA, batch(5));
     await first.stop();
-    expect((await skein(["restore", copy, "--data-dir", target])).err).toMatch(/holds data already/);
+    expect((await skein(["restore", copy, "--data-dir", target])).err).toMatch(/already contains data/);
     const forced = await skein(["restore", copy, "--data-dir", target, "--force"]);
     expect(forced.code, forced.err).toBe(0);
     await first.launch();

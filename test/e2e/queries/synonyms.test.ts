@@ -18,17 +18,17 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
     /^synonyms has more than 100/,
   ],
   ["a long entry", { synonyms: ["tv", "x".repeat(201)] }, /^synonyms\[1\] is longer than 200 bytes/],
-  ["an empty entry", { synonyms: ["tv", " "] }, /^synonyms\[1\] must have a word in it/],
-  [
-    "a wordless root",
-    { type: "one_way", root: "!", synonyms: ["tv", "set"] },
-    /^root must have a word in it/,
-  ],
+  ["an empty entry", { synonyms: ["tv", " "] }, /^synonyms\[1\] must contain a word/],
+  ["a wordless root", { type: "one_way", root: "!", synonyms: ["tv", "set"] }, /^root must contain a word/],
   ["a number", { synonyms: ["tv", 3] }, /^synonyms\[1\] must be a string/],
   ["a text", { synonyms: "tv, set" }, /^synonyms must be an array of words and phrases/],
   ["an unknown type", { type: "both", synonyms: ["a", "b"] }, /^type must be one of multi_way, one_way/],
   ["a root of a multi_way", { type: "multi_way", root: "a", synonyms: ["a", "b"] }, /^root must be absent/],
-  ["an unknown member", { synonyms: ["a", "b"], name: "x" }, /^name is unknown; known are type, synonyms/],
+  [
+    "an unknown member",
+    { synonyms: ["a", "b"], name: "x" },
+    /^name is unknown; expected one of type, synonyms/,
+  ],
   ["enabled as number", { synonyms: ["a", "b"], enabled: 1 }, /^enabled must be true or false/],
 ];
 
@@ -140,7 +140,7 @@ describe("synonyms", () => {
     expectStatus(first, 201);
     const refused = await server.post(groups, { synonyms: long(20) });
     expect([refused.status, refused.json.code]).toEqual([400, "SK-SY-400"]);
-    expect(refused.json.error).toContain("20000 bytes together (synonymsBytesMax)");
+    expect(refused.json.error).toContain("20000 bytes in total (synonymsBytesMax)");
     const one = `${groups}/${first.json.data.id}`;
     expect((await server.patch(one, { synonyms: long(100) })).status).toBe(200);
     expect((await server.patch(one, { synonyms: long(50) })).status).toBe(200);
@@ -162,7 +162,7 @@ describe("synonyms", () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201, 400]));
     expect(await list()).toHaveLength(40);
     const refused = replies.find(({ status }) => status === 400)!;
-    expect(refused.json.error).toBe("the index has 40 synonym groups already; more are not allowed");
+    expect(refused.json.error).toBe("the index has 40 synonym groups, which is the maximum");
     const rule = { type: "pin", effect: { documents: ["1"] } };
     expectStatus(await server.post("/v1/indexes/shop/ranking-rules", rule), 201);
     expect((await server.post("/v1/indexes/shop/ranking-rules", rule)).json.code).toBe("SK-RR-400");

@@ -39,7 +39,7 @@ const REFUSED: [name: string, body: object, sentence: RegExp][] = [
   [
     "an unknown schedule",
     { schedule: "weekly" },
-    /^schedule must be manual, hourly, daily or five fields of cron/,
+    /^schedule must be manual, hourly, daily or a five-field cron expression/,
   ],
   ["six cron fields", { schedule: "0 0 * * * *" }, /^schedule must be/],
   ["an impossible day", { schedule: "0 0 31 2 *" }, /^schedule must be/],
@@ -66,7 +66,7 @@ const REFUSED: [name: string, body: object, sentence: RegExp][] = [
   ["a long delimiter", { delimiter: ",," }, /^delimiter must be one character/],
   ["an unknown encoding", { encoding: "klingon" }, /^encoding must be the name of an encoding/],
   ["an empty path", { id_field: " " }, /^id_field must be a path of the feed/],
-  ["an unknown member", { interval: 5 }, /^interval is unknown; known are url, format/],
+  ["an unknown member", { interval: 5 }, /^interval is unknown; expected one of url, format/],
 ];
 
 describe("data sources", () => {
@@ -200,7 +200,7 @@ describe("credentials", () => {
     ]) {
       const refused = await server.raw("PATCH", one, { body: { url } });
       expect(refused.json.error).toBe(
-        "basic_auth.password must be given again, since the url names another server",
+        "basic_auth.password must be sent again, because the url names a different server",
       );
     }
     expectStatus(await server.patch(one, { url: "https://feeds.example/other.xml" }), 200);

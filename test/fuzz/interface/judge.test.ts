@@ -97,7 +97,7 @@ test("the judge lets the bootstrap key see the usage of all tenants, or of the o
 
 test("the judge lets the HTTP library refuse a long head, with an envelope or without", () => {
   const long = { ...GET_KEY, text: `${GET_KEY.text}\nx-long: ${"a".repeat(16_000)}` };
-  const refusal = { error: "the head of the request is larger than 16384 bytes", code: "SK-SYS-431" };
+  const refusal = { error: "the request head is larger than 16384 bytes", code: "SK-SYS-431" };
   expect(verdict(long, 431, refusal)).toBe("");
   expect(verdict(long, 431, {}, {})).toBe("");
   expect(verdict(long, 414, {}, {})).toContain("a strange head is answered 414");

@@ -105,7 +105,7 @@ export class FollowedIndexes implements IndexHandles {
   async #attach(uid: number): Promise<Followed> {
     const { place, locations, catalog, owner, memories } = this.#options;
     const record = catalog.state.indexes.get(uid);
-    if (record === undefined) throw new SkeinError("SK-SE-503", "the index does not exist any more");
+    if (record === undefined) throw new SkeinError("SK-SE-503", "the index no longer exists");
     const standing = new IndexStanding(await owner.ask("attach", uid));
     const generations = new HeldGenerations(standing, place);
     const present = catalog.state.indexes.get(uid) ?? record;

@@ -94,7 +94,7 @@ class FollowedShard {
     this.#channels = null;
     this.#back = new Promise((resolve) => (this.#onBack = resolve));
     memories.close();
-    const sentence = `shard ${this.#shard} was restarted while the request was inside; retry in a moment`;
+    const sentence = `shard ${this.#shard} was restarted during the request; retry in a moment`;
     reads.close(new ShardEndedError(sentence, { life, cause: undefined }));
   }
 

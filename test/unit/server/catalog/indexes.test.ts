@@ -245,7 +245,7 @@ describe("a settings change", () => {
 
   test.each([
     [[], /^the body must be an object/],
-    [{ typos: 1 }, /^typos is unknown; known are searchable_attributes/],
+    [{ typos: 1 }, /^typos is unknown; expected one of searchable_attributes/],
     [{ num_typos: 5 }, /^num_typos must be an integer from 0 to 4, not 5/],
     [{ num_typos: "2" }, /^num_typos/],
     [{ prefix: 1 }, /^prefix must be true or false/],
@@ -264,12 +264,12 @@ describe("a settings change", () => {
     [{ weights: [0], searchable_attributes: ["title"] }, /^weights\[0\] must be a number above 0/],
     [{ sku_fields: ["price"] }, /^sku_fields names "price"/],
     [{ brand_field: "nope" }, /^brand_field names "nope"/],
-    [{ token_separators: ["ab"] }, /^token_separators\[0\] must be one character/],
-    [{ symbols_to_index: [" "] }, /^symbols_to_index\[0\] must be one character/],
+    [{ token_separators: ["ab"] }, /^token_separators\[0\] must be a single character/],
+    [{ symbols_to_index: [" "] }, /^symbols_to_index\[0\] must be a single character/],
     [{ language: "klingon" }, /^language must be one of en, de, .*not "klingon"/],
     [
       { symbols_to_index: ["+", "\u0001"] },
-      /^symbols_to_index\[1\] must be one character, .*control character/,
+      /^symbols_to_index\[1\] must be a single character .*control character/,
     ],
     [{ highlight: { tag: "b" } }, /^highlight.tag is unknown/],
     [{ drop_tokens_threshold: -1 }, /^drop_tokens_threshold must be an integer/],

@@ -129,7 +129,7 @@ describe("a temporary failure", () => {
   test("is abandoned if it persists, and the server is then left alone for growing pauses", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
     server.always({ status: 503 });
-    const sentence = "the model's server answered with the status 503";
+    const sentence = "the model's server answered with status 503";
     const failure = await failureOf(endpoint.embedDocuments(["hat"], NEVER));
     expect(failure).toBeInstanceOf(EndpointError);
     expect(failure.message).toBe(sentence);
@@ -139,7 +139,7 @@ describe("a temporary failure", () => {
     for (let i = 0; i < 8; i++) {
       const asked = server.requests.length;
       const refused = (await failureOf(endpoint.embedDocuments(["hat"], NEVER))) as EndpointError;
-      expect(refused.message).toBe("the model's server has failed and is left alone");
+      expect(refused.message).toBe("the model's server has failed and is not asked for now");
       expect(server.requests).toHaveLength(asked);
       rests.push(refused.afterMs!);
       await clock.pause(refused.afterMs!);
@@ -184,26 +184,26 @@ describe("an invalid reply", () => {
   const changed = (index: number, value: unknown) => (items: readonly EmbeddingItem[]) =>
     items.map((item) => ({ ...item, embedding: item.embedding.map((n, i) => (i === index ? value : n)) }));
   const items: [string, (items: readonly EmbeddingItem[]) => unknown][] = [
-    ["with no list of vectors", () => ({})],
-    ["with no list of vectors", () => ["a", "b"]],
+    ["without a list of vectors", () => ({})],
+    ["without a list of vectors", () => ["a", "b"]],
     ["with 1 vectors for 2 texts", (all) => all.slice(1)],
     ["with 3 vectors for 2 texts", (all) => [...all, all[0]]],
-    ["with vectors whose index fits no text", (all) => all.map((item) => ({ ...item, index: 0 }))],
+    ["with vectors whose index matches no text", (all) => all.map((item) => ({ ...item, index: 0 }))],
     [
-      "with vectors whose index fits no text",
+      "with vectors whose index matches no text",
       (all) => all.map((item) => ({ ...item, index: item.index + 1 })),
     ],
-    ["with vectors whose index fits no text", (all) => all.map((item) => ({ ...item, index: "length" }))],
-    ["with vectors whose index fits no text", (all) => all.map((item) => ({ ...item, index: 0.5 }))],
-    ["with something that is no vector", (all) => all.map((item) => ({ ...item, embedding: "AAAA" }))],
-    ["with something that is no vector", (all) => all.map((item) => ({ ...item, embedding: { 0: 1 } }))],
+    ["with vectors whose index matches no text", (all) => all.map((item) => ({ ...item, index: "length" }))],
+    ["with vectors whose index matches no text", (all) => all.map((item) => ({ ...item, index: 0.5 }))],
+    ["with something other than a vector", (all) => all.map((item) => ({ ...item, embedding: "AAAA" }))],
+    ["with something other than a vector", (all) => all.map((item) => ({ ...item, embedding: { 0: 1 } }))],
     [
       "with vectors of 768 numbers",
       (all) => all.map((item) => ({ ...item, embedding: new Array(768).fill(1) })),
     ],
     ["with vectors of 0 numbers", (all) => all.map((item) => ({ ...item, embedding: [] }))],
-    ["with a vector that has something else than numbers", changed(3, "0.5")],
-    ["with a vector that has something else than numbers", changed(3, null)],
+    ["with a vector that contains something other than numbers", changed(3, "0.5")],
+    ["with a vector that contains something other than numbers", changed(3, null)],
     ["with a vector that has an infinite number", changed(511, 1e39)],
     ["with a vector of zeros", (all) => all.map((item) => ({ ...item, embedding: new Array(512).fill(0) }))],
   ];
@@ -222,7 +222,7 @@ describe("an invalid reply", () => {
   });
 
   test.each([
-    ["null", "with no list of vectors"],
+    ["null", "without a list of vectors"],
     ['{"data": NaN}', "did not answer with JSON"],
     ["", "did not answer with JSON"],
   ])("%j is an error", async (body, what) => {
@@ -386,7 +386,7 @@ describe("ending an embedding", () => {
     const failed = failureOf(endpoint.embedDocuments(["hat"], NEVER));
     while (server.requests.length === 0) await new Promise(setImmediate);
     endpoint.close();
-    expect((await failed).message).toBe("the endpoint is not used any more");
-    expect((await failureOf(endpoint.embedDocuments(["hat"], NEVER))).message).toContain("left alone");
+    expect((await failed).message).toBe("the endpoint is no longer used");
+    expect((await failureOf(endpoint.embedDocuments(["hat"], NEVER))).message).toContain("not asked for now");
   });
 });

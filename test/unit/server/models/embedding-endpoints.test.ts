@@ -130,6 +130,6 @@ test("a host that the operator no longer allows is not connected to", async () =
   await put(1, endpoint());
   endpoints = open({ allowPrivate: false, allowHosts: [] });
   const failure = await failureOf(of(1)!.embedDocuments(["shoe"], NEVER));
-  expect(failure.message).toContain("does not lead to a public address");
+  expect(failure.message).toContain("does not resolve to a public address");
   expect(server.requests).toEqual([]);
 });

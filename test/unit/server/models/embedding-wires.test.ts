@@ -23,11 +23,11 @@ test("its vectors are put in the order of the texts", () => {
 });
 
 test.each([
-  [[], "with no list of vectors"],
+  [[], "without a list of vectors"],
   [{ data: [{ embedding: [1] }] }, "with 1 vectors for 2 texts"],
-  [{ data: [1, 2] }, "with no list of vectors"],
-  [{ data: [{ index: 0 }, { index: 0 }] }, "with vectors whose index fits no text"],
-  [{ data: [{ index: 5 }, { index: 0 }] }, "with vectors whose index fits no text"],
+  [{ data: [1, 2] }, "without a list of vectors"],
+  [{ data: [{ index: 0 }, { index: 0 }] }, "with vectors whose index matches no text"],
+  [{ data: [{ index: 5 }, { index: 0 }] }, "with vectors whose index matches no text"],
 ])("%j is not a valid reply", (answer, why) => {
   expect(() => openai.vectors(answer, 2)).toThrow(why);
 });

@@ -100,7 +100,7 @@ describe("a reply", () => {
     server.script({ status, ...(status === 204 && { body: "" }) });
     const failure = await failureOf(client.post(BODY, NEVER));
     expect(failure).toBeInstanceOf(EndpointError);
-    const message = `the model's server answered with the status ${status}`;
+    const message = `the model's server answered with status ${status}`;
     expect(failure).toMatchObject({ message, status, isPassing, afterMs: null });
     client.close();
   });
@@ -138,7 +138,7 @@ describe("a reply", () => {
     const broken = await failureOf(client.post(BODY, NEVER));
     expect(broken).toBeInstanceOf(UnreachableError);
     expect(broken).toMatchObject({
-      message: `127.0.0.1:${server.port} broke the connection`,
+      message: `127.0.0.1:${server.port} broke off the connection`,
       isPassing: true,
     });
     client.close();
@@ -194,7 +194,7 @@ describe("the address guard", () => {
       const client = modelServer(url, { addresses: NOBODY, network: net });
       const failure = await failureOf(client.post(BODY, NEVER));
       expect(failure).toMatchObject({
-        message: "models.example does not lead to a public address, so nothing was sent to it",
+        message: "models.example does not resolve to a public address, so nothing was sent to it",
         isPassing: false,
       });
       expect([net.connected, server.requests]).toEqual([[], []]);
@@ -210,7 +210,7 @@ describe("the address guard", () => {
     expect(net.connected).toEqual([{ address: "93.184.216.34", port: 80, certifiedName: null }]);
     server.closeIdle();
     const failure = await failureOf(client.post(BODY, NEVER));
-    expect(failure.message).toContain("does not lead to a public address");
+    expect(failure.message).toContain("does not resolve to a public address");
     expect([net.connected.length, server.requests.length]).toEqual([1, 2]);
     client.close();
   });
@@ -240,7 +240,7 @@ describe("the address guard", () => {
     expect(secure.requests.map(({ connection }) => connection)).toEqual([1, 1]);
     const other = modelServer(secure.url("other.example"), { addresses, network: trusting });
     expect(await failureOf(other.post(BODY, NEVER))).toMatchObject({
-      message: "the certificate of other.example is for another name",
+      message: "the certificate of other.example is for a different name",
       isPassing: false,
     });
     expect(secure.requests).toHaveLength(2);

@@ -40,20 +40,25 @@ const passphrase = generateKeyPairSync("ec", {
 test.each<[string, string | null, string | null, RegExp]>([
   ["no certificate", null, FIRST_PAIR.key, /^cannot read the certificate \S+cert.pem \(ENOENT\)$/],
   ["no key", FIRST_PAIR.certificate, null, /^cannot read the private key \S+key.pem \(ENOENT\)$/],
-  ["an empty certificate", "", FIRST_PAIR.key, /^the file \S+cert.pem holds no PEM certificate: /],
-  ["the key as certificate", FIRST_PAIR.key, FIRST_PAIR.key, /holds no PEM certificate: /],
+  ["an empty certificate", "", FIRST_PAIR.key, /^the file \S+cert.pem contains no PEM certificate: /],
+  ["the key as certificate", FIRST_PAIR.key, FIRST_PAIR.key, /contains no PEM certificate: /],
   [
     "the certificate as key",
     FIRST_PAIR.certificate,
     FIRST_PAIR.certificate,
-    /^the file \S+key.pem holds no PEM private key without a passphrase: /,
+    /^the file \S+key.pem contains no unencrypted PEM private key: /,
   ],
-  ["a key with a passphrase", FIRST_PAIR.certificate, passphrase, /without a passphrase: /],
+  [
+    "a key with a passphrase",
+    FIRST_PAIR.certificate,
+    passphrase,
+    /contains no unencrypted PEM private key: /,
+  ],
   [
     "the key of another certificate",
     FIRST_PAIR.certificate,
     SECOND_PAIR.key,
-    /^the private key in \S+key.pem does not belong to the certificate in \S+cert.pem$/,
+    /^the private key in \S+key.pem does not match the certificate in \S+cert.pem$/,
   ],
   [
     "a broken additional certificate",

@@ -150,9 +150,9 @@ describe("a key made by an expiring, limited key", () => {
   });
 
   test.each([
-    [{ expires_at: null }, /^your key expires at 2031-01-01T00:00:00.000Z; a key that it makes or changes/],
+    [{ expires_at: null }, /^your key expires at 2031-01-01T00:00:00.000Z; keys that it creates or changes/],
     [{ expires_at: "2031-01-01T00:00:01Z" }, /^your key expires at/],
-    [{ rate_limit: null }, /^your key is limited to 10 requests per second; a key that it makes or changes/],
+    [{ rate_limit: null }, /^your key is limited to 10 requests per second; keys that it creates or changes/],
     [{ rate_limit: 11 }, /^your key is limited to 10/],
   ])("cannot be created or changed with %j", (change, message) => {
     const refusal = expect.objectContaining({ code: "SK-SYS-403", message: expect.stringMatching(message) });
@@ -276,7 +276,7 @@ test("the admin key is created once, readable by the owner only, and not written
   expect(findAdminKey(directory, null)).toEqual({ value: made.value, createdIn: null });
   expect(findAdminKey(directory, "configured-key")).toEqual({ value: "configured-key", createdIn: null });
   writeFileSync(made.createdIn!, Buffer.alloc(40)); // a power failure may leave the file like this
-  expect(() => findAdminKey(directory, null)).toThrow(/admin\.key holds no key; remove it/);
+  expect(() => findAdminKey(directory, null)).toThrow(/admin\.key contains no key; remove it/);
   rmSync(directory, { recursive: true });
 });
 

@@ -49,7 +49,10 @@ describe("the embedder", () => {
   const only = "unless embedder.source is endpoint";
   test.each<[unknown, string]>([
     ["documents", 'embedder must be an object, not "documents"'],
-    [{ kind: "none" }, "embedder.kind is unknown; known are source, url, model, api_key, fields, dimensions"],
+    [
+      { kind: "none" },
+      "embedder.kind is unknown; expected one of source, url, model, api_key, fields, dimensions",
+    ],
     [{ source: "openai" }, "embedder.source must be one of auto, documents, endpoint, pushed, none"],
     [{ source: "endpoint" }, "embedder.url is missing; embedder.source is endpoint"],
     [{ ...ENDPOINT, url: null }, "embedder.url is missing"],
@@ -61,11 +64,11 @@ describe("the embedder", () => {
     [{ source: "pushed", api_key: "sk-key" }, `embedder.api_key must be absent ${only}`],
     [{ ...ENDPOINT, url: "models.example" }, "embedder.url must be an absolute URL"],
     [{ ...ENDPOINT, url: "ftp://models.example" }, "embedder.url must begin with http:// or https://"],
-    [{ ...ENDPOINT, url: "http://127.0.0.1:11434/v1" }, "embedder.url must lead to a public address"],
-    [{ ...ENDPOINT, url: "http://localhost/v1" }, "embedder.url must lead to a public address"],
-    [{ ...ENDPOINT, url: "http://[::1]/v1" }, "embedder.url must lead to a public address"],
-    [{ ...ENDPOINT, url: "https://a:b@models.example" }, "embedder.url must not hold a user name"],
-    [{ ...ENDPOINT, url: `${URL_OF}#x` }, "embedder.url must not have a part behind #"],
+    [{ ...ENDPOINT, url: "http://127.0.0.1:11434/v1" }, "embedder.url must resolve to a public address"],
+    [{ ...ENDPOINT, url: "http://localhost/v1" }, "embedder.url must resolve to a public address"],
+    [{ ...ENDPOINT, url: "http://[::1]/v1" }, "embedder.url must resolve to a public address"],
+    [{ ...ENDPOINT, url: "https://a:b@models.example" }, "embedder.url must not contain a user name"],
+    [{ ...ENDPOINT, url: `${URL_OF}#x` }, "embedder.url must not have a fragment (#)"],
     [{ ...ENDPOINT, url: `${URL_OF}/${"x".repeat(2_048)}` }, "embedder.url is longer than 2048 bytes"],
     [{ ...ENDPOINT, api_key: "sk key" }, "embedder.api_key must be visible ASCII"],
     [{ ...ENDPOINT, api_key: "k\r\nhost: evil" }, "embedder.api_key must be visible ASCII"],
@@ -115,7 +118,9 @@ describe("the embedder", () => {
       settings: { embedder: { ...ENDPOINT, api_key: null } },
       sealedKeys: { embedder: SEALED },
     });
-    expect(() => made({ ...ENDPOINT, url: "http://10.0.0.1" })).toThrow("settings.embedder.url must lead to");
+    expect(() => made({ ...ENDPOINT, url: "http://10.0.0.1" })).toThrow(
+      "settings.embedder.url must resolve to",
+    );
     expect(() => made({ fields: ["nope"] })).toThrow('settings.embedder.fields names "nope"');
   });
 });
@@ -148,7 +153,7 @@ describe("an endpoint's key", () => {
       "https://models.example:8443/v1",
     ]) {
       expect(() => moved({ url })).toThrow(
-        "embedder.api_key must be given again, since the url names another server",
+        "embedder.api_key must be sent again, because the url names a different server",
       );
       expect(moved({ url, api_key: "" })).toBeUndefined();
       expect(String(moved({ url, api_key: "a" }))).toBe(`a for ${new URL(url).origin}`);

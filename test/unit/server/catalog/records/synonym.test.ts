@@ -28,5 +28,5 @@ test("a one_way group has a root, which is one of its entries", () => {
 test("a change does not check existing entries again", () => {
   const current = { type: "multi_way", synonyms: ["!", "tv"], root: null, enabled: true } as const;
   expect(read({ enabled: false }, current)).toEqual({ ...current, enabled: false });
-  expect(() => read({ synonyms: ["?", "tv"] }, current)).toThrow('synonyms[0] must have a word in it; "?"');
+  expect(() => read({ synonyms: ["?", "tv"] }, current)).toThrow('synonyms[0] must contain a word; "?"');
 });

@@ -127,7 +127,7 @@ describe("CSV feeds", () => {
     expect(await refused("# only a comment\n")).toBe("SK-DS-422 the CSV input has no header line");
     expect(await refused("id,title, id\n")).toBe('SK-DS-422 the CSV header names the column "id" twice');
     expect(await refused('id,title\n1,"a\n2,b\n')).toBe(
-      "SK-DS-520 the feed ended early: broken CSV: no quote closes the cell that is opened on line 2",
+      "SK-DS-520 the feed ended early: broken CSV: no quote closes the cell that begins on line 2",
     );
     expect(await refused("\n<!doctype html>\n<html>Log in, please</html>")).toBe(
       "SK-DS-422 the feed is an HTML page; does its address need a login?",

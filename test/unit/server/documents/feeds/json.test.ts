@@ -155,15 +155,15 @@ describe("broken JSON", () => {
     ];
     expect(await values("json", `${lines.join("\n")}\n{"id":6}`)).toEqual([
       { id: 1 },
-      "line 2 is not one JSON value",
-      "line 3 is not one JSON value",
-      "line 4 is not one JSON value",
-      "line 5 is not one JSON value",
-      "line 6 is not one JSON value",
+      "line 2 is not a single JSON value",
+      "line 3 is not a single JSON value",
+      "line 4 is not a single JSON value",
+      "line 5 is not a single JSON value",
+      "line 6 is not a single JSON value",
       { id: 5 },
       "item is not an object",
       "item is not an object",
-      "line 10 is not one JSON value",
+      "line 10 is not a single JSON value",
       { id: 6 },
     ]);
   });
@@ -180,9 +180,9 @@ describe("hostile feeds", () => {
       "item has values nested more than 64 deep",
       { id: 1 },
     ]);
-    expect(await refused(`{"a":${deep},"b":[{}]}`)).toBe("SK-DS-422 the feed's JSON is nested too deep");
+    expect(await refused(`{"a":${deep},"b":[{}]}`)).toBe("SK-DS-422 the feed's JSON is nested too deeplyly");
     expect(await refused(`[{"a":${"[".repeat(500_000)}`)).toBe(
-      "SK-DS-422 the feed's JSON is nested too deep",
+      "SK-DS-422 the feed's JSON is nested too deeplyly",
     );
   });
 

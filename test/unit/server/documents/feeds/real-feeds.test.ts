@@ -111,7 +111,7 @@ describe.skipIf(isAbsent(FEEDS, "feeds/real-feeds.test.ts"))("real feeds", () =>
     const items = await read("json", bytesOf("pfp-golden-ingestion-json_adapter-products_invalid.jsonl"));
     expect(valuesOf(items)).toEqual([
       expect.objectContaining({ id: "p-1" }),
-      "line 2 is not one JSON value",
+      "line 2 is not a single JSON value",
       "item is not an object",
       expect.objectContaining({ id: "p-2" }),
     ]);

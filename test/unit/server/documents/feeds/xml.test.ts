@@ -68,7 +68,7 @@ describe("items", () => {
   test("an empty feed is accepted, a document that is not a feed is refused", async () => {
     expect(await values("brandx_merchant", rss(""))).toEqual([]);
     expect(await refused("<Error><Code>AccessDenied</Code></Error>")).toBe(
-      "SK-DS-422 the feed has no items: its root is <Error>, and no <item> or <entry> is in it; set items_path",
+      "SK-DS-422 the feed has no items: its root is <Error>, which contains no <item> or <entry>; set items_path",
     );
     expect(await refused(rss("<item/>"), { itemsPath: "offers/offer" })).toBe(
       'SK-DS-422 the feed has no element "offers/offer"; check items_path',
@@ -188,9 +188,9 @@ describe("malformed XML", () => {
   });
 
   test.each<[xml: string, message: string]>([
-    ["id,title\n1,x", "the feed is not XML at line 1: text outside of the root element"],
-    ["\n\n  hello", "the feed is not XML at line 3: text outside of the root element"],
-    ['{"id":1}', "the feed is not XML at line 1: text outside of the root element"],
+    ["id,title\n1,x", "the feed is not XML at line 1: text outside the root element"],
+    ["\n\n  hello", "the feed is not XML at line 3: text outside the root element"],
+    ['{"id":1}', "the feed is not XML at line 1: text outside the root element"],
     ["<rss>\n<channel>\n</rss>", "the feed is not XML at line 3: </rss> where </channel> was expected"],
     [
       "<rss><item>\n<id>1</id>\n<item><id>2</id></item></rss>",
@@ -198,7 +198,7 @@ describe("malformed XML", () => {
     ],
     ["<rss>\n<a b='<'/></rss>", "the feed is not XML at line 2: a broken tag <a"],
     ["<rss></rss>\n<rss></rss>", "the feed is not XML at line 2: <rss> follows the end of the root element"],
-    ["<rss/>x", "the feed is not XML at line 1: text outside of the root element"],
+    ["<rss/>x", "the feed is not XML at line 1: text outside the root element"],
     ["</rss>", "the feed is not XML at line 1: </rss> closes nothing"],
   ])("%j ends the feed", async (xml, message) => {
     expect(await refused(xml)).toBe(`SK-DS-422 ${message}`);

@@ -137,7 +137,7 @@ describe("document ids", () => {
     expect(identified('{"n":1}')).toBe('no field "id"');
     expect(identified('{"id":null}')).toBe('"id" is neither a string nor a number');
     expect(identified('{"id":{"x":1}}')).toBe('"id" is neither a string nor a number');
-    expect(identified("[1]")).toBe("not one whole JSON object");
+    expect(identified("[1]")).toBe("not a complete JSON object");
   });
 });
 

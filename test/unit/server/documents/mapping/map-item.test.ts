@@ -137,7 +137,7 @@ describe("an item's id", () => {
       at: 7,
       id: null,
       document: null,
-      errors: ["the item has no id; set id_field when it is called otherwise"],
+      errors: ["the item has no id; set id_field if it has another name"],
     });
   });
 
@@ -177,7 +177,7 @@ describe("a document", () => {
       id: null,
       document: null,
       errors: [
-        "the item has no id; set id_field when it is called otherwise",
+        "the item has no id; set id_field if it has another name",
         'title must be a string, not {"a":1}',
         'price must be a finite number, not "call us"',
       ],

@@ -48,7 +48,7 @@ test("another subject, a changed or missing byte and another key are detected", 
 
 test("a file that holds no key is not overwritten", () => {
   writeFileSync(join(directory, "secrets.key"), "something else");
-  expect(() => new Secrets(directory).seal("x", "y")).toThrow("holds no key");
+  expect(() => new Secrets(directory).seal("x", "y")).toThrow("contains no key");
   expect(readFileSync(join(directory, "secrets.key"), "utf8")).toBe("something else");
 });
 
@@ -65,6 +65,6 @@ test("the pseudonym key is derived from the secrets key, or stored on its own li
   expect(readFileSync(file, "utf8").split("\n")).toHaveLength(3);
   for (const damaged of ["ab".repeat(31), `${"ab".repeat(32)}\nab`, `${"ab".repeat(32)} `.repeat(2)]) {
     writeFileSync(file, damaged);
-    expect(() => new Secrets(directory).pseudonymKey, damaged).toThrow("holds no key");
+    expect(() => new Secrets(directory).pseudonymKey, damaged).toThrow("contains no key");
   }
 });

@@ -62,7 +62,7 @@ test.each([
   [{}, "name is missing; expected a string"],
   [{ name: 7 }, "name must be a string, not 7"],
   [{ name: "\ud800" }, "unpaired surrogate"],
-  [{ name: "a", nme: 1 }, "nme is unknown; known are name, size, color, tags"],
+  [{ name: "a", nme: 1 }, "nme is unknown; expected one of name, size, color, tags"],
   [{ name: "a", size: "1" }, 'size must be an integer, not "1"'],
   [{ name: "a", color: { hue: 360 } }, "color.hue must be an integer from 0 to 359, not 360"],
   [{ name: "a", color: { toString: 1 } }, "color.toString is unknown"],

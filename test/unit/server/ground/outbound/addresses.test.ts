@@ -164,7 +164,7 @@ describe("a URL", () => {
     ["http://LOCALHOST.:9200/", "localhost"],
     ["http://shop.localhost/", "shop.localhost"],
   ])("with a private address in any spelling is refused: %s", (url, host) => {
-    expect(hostProblem(url, STRICT)).toBe(`must lead to a public address, not to ${host}`);
+    expect(hostProblem(url, STRICT)).toBe(`must resolve to a public address, not to ${host}`);
   });
 
   test.each([

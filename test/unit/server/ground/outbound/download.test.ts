@@ -63,13 +63,13 @@ describe("a reply", () => {
 
   test.each([204, 206, 300, 304, 400, 404, 410, 418])("with %i ends the download", async (status) => {
     server.route("/feed", { status });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-502", `${host} answered with the status ${status}`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-502", `${host} answered with status ${status}`);
     expect(server.requests).toHaveLength(1);
   });
 
   test.each([401, 403])("with %i means bad credentials and is not retried", async (status) => {
     server.route("/feed", { status });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-401", `${host} answered with the status ${status}`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-401", `${host} answered with status ${status}`);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -89,7 +89,7 @@ describe("a reply", () => {
       `${host} answered with headers that are too large`,
     );
     server.route("/feed", { raw: "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n" });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-521", `${host} broke the connection`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-521", `${host} broke off the connection`);
   });
 });
 
@@ -102,7 +102,7 @@ describe("a request", () => {
       path: "/feed?token=1",
       headers: { host, accept: "text/csv", "accept-encoding": "gzip, deflate", "user-agent": "Skein" },
     });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-401", `${host} answered with the status 401`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-401", `${host} answered with status 401`);
   });
 
   test("with a validator learns that nothing has changed, or gets the new body", async () => {
@@ -117,7 +117,7 @@ describe("a request", () => {
   test("never shows the URL's user, path or query in an error", async () => {
     server.route("/feed/s3cret", { status: 404 });
     const url = server.url("/feed/s3cret?token=s3cret").replace("//", "//user:s3cret@");
-    await expectFailure(url, {}, "SK-DS-502", `${host} answered with the status 404`);
+    await expectFailure(url, {}, "SK-DS-502", `${host} answered with status 404`);
     expect(server.requests[0]!.headers.authorization).toBeUndefined();
   });
 });
@@ -129,7 +129,7 @@ describe("a retry", () => {
     expect(String(await bytesFrom(server.url("/feed"), { clock }))).toBe("a");
     expect(clock.pauses).toEqual([2_000, 10_000]);
     server.route("/feed", { status });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-502", `${host} answered with the status ${status}`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-502", `${host} answered with status ${status}`);
     expect(server.requests).toHaveLength(6);
   });
 
@@ -149,7 +149,7 @@ describe("a retry", () => {
   test("is skipped if Retry-After exceeds the remaining time", async () => {
     const clock = new TestClock();
     server.route("/feed", { status: 503, headers: { "retry-after": "600" } });
-    await expectFailure(server.url("/feed"), { clock }, "SK-DS-502", `${host} answered with the status 503`);
+    await expectFailure(server.url("/feed"), { clock }, "SK-DS-502", `${host} answered with status 503`);
     expect(clock.pauses).toEqual([]);
   });
 
@@ -157,7 +157,7 @@ describe("a retry", () => {
     server.route("/feed", { cutAfter: "head" }, { raw: "" }, { body: "a" });
     expect(String(await bytesFrom(server.url("/feed")))).toBe("a");
     server.route("/feed", { cutAfter: "head" });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-521", `${host} broke the connection`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-521", `${host} broke off the connection`);
   });
 
   test("follows a refused connection, and an unresolved name", async () => {
@@ -214,7 +214,7 @@ describe("a limit", () => {
       server.url("/body"),
       { silenceMsMax },
       "SK-DS-504",
-      /^127.* did not (answer|go on sending) within 0\.02 s$/,
+      /^127.* did not (answer|continue sending) within 0\.02 s$/,
     );
   });
 

@@ -7,7 +7,7 @@ import type { Endpoint, Network } from "../../../../../server/ground/outbound/co
 import { type FeedServer, startFeedServer } from "../../../../e2e/world/feed-server.js";
 import { bytesFrom, expectFailure, TestClock } from "./fetching.js";
 
-const NOT_SENT = (host: string) => `${host} does not lead to a public address, so nothing was sent to it`;
+const NOT_SENT = (host: string) => `${host} does not resolve to a public address, so nothing was sent to it`;
 
 /** Allows no hosts beyond the defaults, so the trap's address is forbidden. */
 const STRICT = { allowHosts: [] };
@@ -164,11 +164,11 @@ describe("a URL", () => {
   ])("with %s is refused, both at the start and as a redirect", async (host) => {
     const net = network({ "shop.example": [["93.184.216.34"]] });
     const target = `http://${host}:${trap.port}/`;
-    const refusal = /^the feed's URL must lead to a public address, not to /;
+    const refusal = /^the feed's URL must resolve to a public address, not to /;
     await expectFailure(target, { ...STRICT, network: net }, "SK-DS-403", refusal);
     for (const status of [301, 302, 303, 307, 308]) {
       server.route("/feed", { status, headers: { location: target } });
-      const redirected = /^the URL that shop\.example redirects to must lead to a public address, not to /;
+      const redirected = /^the URL that shop\.example redirects to must resolve to a public address, not to /;
       await expectFailure("http://shop.example/feed", { ...STRICT, network: net }, "SK-DS-403", redirected);
     }
     expect(new Set(net.connected.map(({ address }) => address))).toEqual(new Set(["93.184.216.34"]));

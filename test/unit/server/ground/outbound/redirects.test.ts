@@ -92,7 +92,7 @@ test("a redirect without a target ends the download", async () => {
   const nowhere: Record<string, string>[] = [{}, { location: "http://" }, { location: "http://1.2.3.4.5/" }];
   for (const headers of nowhere) {
     server.route("/feed", { status: 302, headers });
-    await expectFailure(server.url("/feed"), {}, "SK-DS-502", `${host} redirects without saying where to`);
+    await expectFailure(server.url("/feed"), {}, "SK-DS-502", `${host} redirects without saying where`);
   }
 });
 

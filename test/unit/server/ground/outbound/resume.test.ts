@@ -7,7 +7,7 @@ import { body, bodyFrom, bytesFrom, expectFailure, TestClock } from "./fetching.
 
 const BYTES = body(300_000);
 const ETAG = { etag: '"a"' };
-const CHANGED = "the feed changed while it was read";
+const CHANGED = "the feed changed while it was being read";
 
 let server: FeedServer;
 let host: string;
@@ -153,7 +153,7 @@ describe("a server without ranges", () => {
       [304, "SK-DS-502"],
     ] as const) {
       server.route("/feed", { body: BYTES, cutAfter: 70_000 }, { status });
-      await expectFailure(server.url("/feed"), {}, code, `${host} answered with the status ${status}`);
+      await expectFailure(server.url("/feed"), {}, code, `${host} answered with status ${status}`);
     }
   });
 

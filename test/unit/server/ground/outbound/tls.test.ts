@@ -61,7 +61,7 @@ describe("a certificate", () => {
   });
 
   test.each([
-    ["for another name", "other.example", CERTIFICATE, trusting(CERTIFICATE), "is for another name"],
+    ["for another name", "other.example", CERTIFICATE, trusting(CERTIFICATE), "is for a different name"],
     ["that expired", "shop.example", EXPIRED_CERTIFICATE, trusting(EXPIRED_CERTIFICATE), "has expired"],
     [
       "that is self-signed",
@@ -84,7 +84,7 @@ describe("a certificate", () => {
 test("a server that does not speak TLS is reported as such", async () => {
   const server = await start();
   const url = server.url("/feed").replace("http:", "https:");
-  await expectFailure(url, {}, "SK-DS-525", "no secure connection to 127.0.0.1 could be agreed on");
+  await expectFailure(url, {}, "SK-DS-525", "no secure connection to 127.0.0.1 could be established");
   expect(server.requests).toEqual([]);
 });
 
@@ -95,7 +95,7 @@ test("a server that speaks only TLS is not an HTTP server", async () => {
     url,
     {},
     "SK-DS-521",
-    /^127\.0\.0\.1(:\d+)? (broke the connection|answered with something)/,
+    /^127\.0\.0\.1(:\d+)? (broke off the connection|answered with something)/,
   );
 });
 

@@ -149,7 +149,7 @@ describe("an invalid value is reported with its option and what was expected", (
       /ai.coach.url must begin/,
     ],
     [{}, {}, { ai: { coach: { provider: "miner", url: "http://a" } } }, /ai.coach.url is unknown/],
-    [{}, {}, "{", /is not valid JSON: it ends too early/],
+    [{}, {}, "{", /is not valid JSON: unexpected end/],
     [{}, {}, '{"admin_key": geheim-geheim}', /^(?!.*geheim).*is not valid JSON: unexpected character/],
     [{}, {}, '{"admin_key": 123456789}', /^(?!.*1234)"admin_key" in .* must be 8 to 512 visible ASCII/],
     [{}, {}, "[]", /must hold a JSON object/],

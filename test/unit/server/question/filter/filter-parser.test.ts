@@ -139,7 +139,7 @@ describe("filter parser", () => {
 
   it.each([
     ["price", "filter_by: no operator after 'price' at position 5; expected ':', ':=' or ':!='"],
-    ["price:[1..]", "filter_by: a range without an upper end at position 10; expected <low>..<high>"],
+    ["price:[1..]", "filter_by: a range without an upper bound at position 10; expected <low>..<high>"],
     ["a:`x` y", "filter_by: unexpected 'y' at position 6; expected '&&', '||' or the end"],
     [
       `a:\`x\` ${"y".repeat(39)}\u{1f600}`,

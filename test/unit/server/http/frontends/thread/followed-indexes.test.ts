@@ -129,7 +129,7 @@ test("an index dropped during a request stays until the request ends", async () 
   other.end();
   expect(() => indexes.state(1)).toThrow("the index is not open");
   expect(standing(1).isUsedElsewhere).toBe(false);
-  await expect(indexes.use(1)).rejects.toThrow("does not exist any more");
+  await expect(indexes.use(1)).rejects.toThrow("no longer exists");
   expect(asked.filter((what) => what === "attach 1")).toHaveLength(1);
 });
 
@@ -161,7 +161,7 @@ test("a swap that drops leaves a running request its documents, and gives others
 
 test("an index requested before its record arrived is found afterwards", async () => {
   const { indexes, apply } = frontEnd();
-  await expect(indexes.use(3)).rejects.toThrow("does not exist any more");
+  await expect(indexes.use(3)).rejects.toThrow("no longer exists");
   apply({ type: "index.put", record: record(3, "new") });
   const { state, end } = await indexes.use(3);
   expect(state.record.name).toBe("new");
