@@ -1,4 +1,4 @@
-// The wordings that are tried for a query, and the interface that chooses which attempt answers it. Query
+// The attempts to answer a query in one wording or another, and the interface that chooses among them. Query
 // understanding implements the interface and depends on nothing else in a search.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -9,7 +9,7 @@ import type { QueryPlan } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import type { ShownDocuments } from "./shown-documents.js";
 
-/** One wording of a query, and the documents that contain all of its words. */
+/** A query in one wording, planned and run, with the documents that contain all of its words. */
 export interface Attempt {
   readonly request: QueryRequest;
   readonly plan: QueryPlan;
@@ -22,7 +22,10 @@ export interface Meant {
   readonly attempt: Attempt;
   /** Null if the query ran as typed. */
   readonly context: AiContext | null;
-  /** True if the same query will be understood the same way until the index changes. */
+  /**
+   * True if the query would be understood the same way until the index changes, so that the answer may be
+   * cached.
+   */
   readonly lasting: boolean;
 }
 
@@ -40,7 +43,7 @@ export interface AskedQuery {
   attempt(request: QueryRequest): Promise<Attempt>;
 }
 
-/** Decides the wording of a query, possibly after several attempts. */
+/** Decides in which wording a query is answered, possibly after several attempts. */
 export interface Understanding {
   meant(query: AskedQuery): Promise<Meant>;
 }

@@ -42,7 +42,7 @@ export interface Explanation {
   readonly similarity: number | null;
   readonly similarity_points: number;
   readonly bonuses: readonly { readonly reason: string; readonly points: number }[];
-  /** Total weight of the boost rules. A total of 10 doubles the relevance. */
+  /** Total weight of the boost rules that apply to the document. A total of 10 doubles the relevance. */
   readonly boost: number;
   readonly place: "pinned" | "normal" | "buried";
 }
@@ -70,7 +70,7 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** The program that ran, and the documents compared with the query's vector. */
+/** The program that ran, and the documents whose vectors were compared with the query's vector. */
 interface Searched {
   readonly program: SearchProgram;
   readonly compared: Compared;
@@ -130,7 +130,10 @@ function explanation(
   return { text: sentences(parts, row.matched || row.hasWord, causes), ...parts };
 }
 
-/** Phrases that explain why a document is buried or boosted. */
+/**
+ * The sentence that says why a document is buried, and the beginning of the sentence that says by how much it
+ * is boosted.
+ */
 interface Causes {
   readonly buried: string;
   readonly raised: string;
@@ -212,8 +215,7 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean, causes: C
 }
 
 /**
- * Strips a term's marker, which is one control character. A stem has a second marker character, for the
- * language.
+ * Strips a term's marker, a control character. In a stem, a second character follows it, for the language.
  */
 function readable(term: string): string {
   const first = term.charCodeAt(0);

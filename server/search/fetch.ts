@@ -1,5 +1,5 @@
-// Fetches the stored documents for a page. Asks only shards that store one of them. Documents and highlights
-// stay unparsed bytes. shown-documents.ts decides which members of each document are returned.
+// Fetches the stored documents for a page, from only those shards that store any of them. Documents and
+// highlights stay unparsed bytes. shown-documents.ts decides which members of each document are returned.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
@@ -16,14 +16,16 @@ export type ParsedDocument = Readonly<Record<string, unknown>> & { readonly id: 
 export interface ShownWinners {
   readonly winners: readonly Winner[];
   readonly related: readonly Winner[];
-  /** The documents that were compared with the query's vector. */
+  /**
+   * The documents whose vectors were compared with the query's vector; they determine each hit's match type.
+   */
   readonly compared: Compared;
 }
 
 /**
- * Returns the winners' hits, followed by the related hits. Fetches only documents that are not yet `known`.
+ * Returns the page's hits, followed by the related hits. Fetches only documents that are not in `known`.
  * Returns null if a shard no longer has one of the documents. Drops the related hits if the reply would be
- * too large, and throws SK-SE-413 if the winners alone are too large.
+ * too large, and throws SK-SE-413 if it would still be too large without them.
  */
 export async function fetchHits(
   snapshot: IndexSnapshot,
@@ -58,7 +60,7 @@ async function hitsOf(
     bytesLeft -= document.length + highlight.length;
     if (bytesLeft < 0) throw new ReplyTooLargeError();
   };
-  /** Positions of the documents to fetch, by shard. */
+  /** For each shard, the positions in `winners` of the documents to fetch from it. */
   const missing = new Map<number, number[]>();
   for (const [place, { shard }] of winners.entries()) {
     const sent = documents[place];

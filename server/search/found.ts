@@ -1,4 +1,4 @@
-// A query's result as a value. `find` produces it, `respond` writes it as JSON, and the coach and the query
+// A query's result as a value: `find` returns it, `respond` writes it as JSON, and the coach and the query
 // log read it. Documents are the bytes that the shards sent.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import type { ResolvedField } from "../catalog/schema/resolved-schema.js";
@@ -16,7 +16,7 @@ export interface Hit {
   readonly id: Uint8Array;
   /** The document's requested members as a JSON object. */
   readonly document: Uint8Array;
-  /** A JSON object with the highlights by field. Empty if there are none. */
+  /** The document's highlights as a JSON object, by field. No bytes if there are none. */
   readonly highlight: Uint8Array;
   readonly matchType: MatchType;
   readonly explanation: Explanation | null;
@@ -28,7 +28,8 @@ export interface FacetTable {
 }
 
 /**
- * How a query was understood, if it ran in a different wording than typed. Copied to the response unchanged.
+ * How a query was understood. Set if the query ran in a wording other than the typed one, and copied to the
+ * response unchanged.
  */
 export interface AiContext {
   readonly original_query: string;
@@ -48,21 +49,24 @@ export interface AiContext {
 export interface Found {
   /** The request as received, before query understanding changed it. */
   readonly request: QueryRequest;
-  /** The search mode that was used. */
+  /** How the query was answered: by words, vectors or both. */
   readonly mode: SearchMode;
   readonly hits: readonly Hit[];
   readonly relatedHits: readonly Hit[];
-  /** Number of documents found. */
+  /** Total number of documents found, not only those on the page. */
   readonly found: number;
-  /** Number of documents found by the words alone. */
+  /** Number of documents that would have been found without vectors. */
   readonly foundByWords: number;
-  /** Number of documents that the caller may see. */
+  /** Number of documents in the index that the caller may see. */
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
   readonly suggestions: readonly SuggestedQuery[];
   readonly aiContext: AiContext | null;
   /** True if a ranking rule affected at least one document. */
   readonly curated: boolean;
-  /** Caches the answer to this question. Null if the next answer may differ even without a write. */
+  /**
+   * Puts the answer to this question into the answer cache. Null if the answer must not be cached, because
+   * the next one may differ even without a write.
+   */
   readonly remember: ((question: Question, answer: RememberedAnswer) => void) | null;
 }

@@ -1,5 +1,5 @@
-// Several searches in one request. Runs the slots, a few at a time, and joins their JSON answers into one
-// list without parsing them. Independent of what a slot does and of who may run it.
+// Several searches in one request. Each search is a slot, a function that the caller supplies along with its
+// checks. Runs a few slots at a time and joins their JSON answers into one list without parsing them.
 import { inSlices } from "../fleet/threads/tenant-slices.js";
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
@@ -8,7 +8,7 @@ import type { Limits } from "../ground/limits.js";
 import { QUERY } from "../question/request/query-request.js";
 
 /**
- * One search. Its answer should be at most `bytesMax` bytes long. Resolves to JSON, or rejects with the
+ * Runs one search and resolves with JSON, which should be at most `bytesMax` bytes long. Rejects with the
  * slot's error. `again` is true if the search has already run once with a smaller limit.
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;

@@ -1,4 +1,4 @@
-// A search with observability: measures its phases, counts it, logs it if it is slow, and reports it to the
+// Runs a search and observes it: measures its phases, counts it, logs it if it is slow, and reports it to the
 // query log. Repeated queries are answered from the cache.
 import type { IndexContents } from "../catalog/index-contents.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
@@ -15,14 +15,14 @@ import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** A query's body. */
 export interface QueryBody {
-  /** The query itself, independent of the caller. Bodies with equal bytes have equal answers. */
+  /** The query without its user. Bodies with equal bytes have equal answers. */
   readonly bytes: Uint8Array;
   readonly askedBy: AskedBy;
   /** The parsed body. Throws SkeinError if the bytes are not JSON. */
   value(): unknown;
 }
 
-/** What observed searches depend on. */
+/** The services that an observed search needs. */
 interface ObservedSearching extends QuerySearching {
   readonly queriedIndexes: QueriedIndexes;
   readonly recorder: Recorder;
@@ -31,9 +31,9 @@ interface ObservedSearching extends QuerySearching {
 }
 
 /**
- * Returns the JSON answer to a query, at most `bytesMax` bytes long unless it is a single document. Caches
- * the answer if it may be reused. `requestId` identifies the request in the slow query log. Throws
- * SkeinError.
+ * Returns the JSON answer to a query, from the cache or by searching. It is at most `bytesMax` bytes long,
+ * except that a single document is always returned. `requestId` identifies the request in the slow query log.
+ * Throws SkeinError.
  */
 export async function observedSearch(
   searching: ObservedSearching,
@@ -78,7 +78,10 @@ export async function observedSearch(
   }
 }
 
-/** Returns the part of an answer that goes to the query log. Null for a query without words. */
+/**
+ * Returns the answer in the form in which the query log records it. Null for a query without words, which is
+ * not logged.
+ */
 function answeredOf({ request, mode, foundByWords, hits }: Found): Uint8Array | null {
   const { q: text, filter, page, browse } = request;
   if (browse) return null;

@@ -1,6 +1,6 @@
 // Related documents for a query that found little: first documents that contain some of its words, then
-// documents with the nearest vectors. The query's filters and rules apply. The query's own results are
-// excluded. Related documents count neither towards `found` nor towards the facets.
+// documents with the nearest vectors. The query's filters and rules apply, and its own results are excluded.
+// Related documents do not count towards `found` or the facets.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -13,19 +13,23 @@ import type { SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
 /**
- * The most frequent words are dropped until at most this many documents contain any of the remaining words.
+ * The most frequent words are dropped so that the remaining words together occur in at most this many
+ * documents.
  */
 const DOCUMENTS_MAX = 20_000;
 
 export interface Related {
   readonly winners: readonly Winner[];
-  /** Documents returned with the winners, by sequence number. */
+  /** Documents that the shards sent along with their rows, by sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
 const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 
-/** Returns nothing if the page shows no hits or enough documents were found. */
+/**
+ * Returns related documents, best first. Returns none if the query has no words, if the page has no room for
+ * hits or if enough documents were found.
+ */
 export async function relatedWinners(
   plan: QueryPlan,
   { matched, findNear }: SemanticSearch,

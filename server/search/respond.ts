@@ -7,14 +7,14 @@ import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { FacetTable, Found, Hit } from "./found.js";
 import { facetText } from "./matching/facets.js";
 
-/** Number of copies of the hits in a reply: one at the top level, and one in the legacy wrapper. */
+/** A reply contains the hits this many times: at the top level, and in the legacy wrapper. */
 export const TIMES_WRITTEN = 2;
 
 const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the top-level fields.";
 
 export interface EncodedResponse {
   readonly bytes: Uint8Array;
-  /** The bytes after the head. Sending the same answer again changes only the head. */
+  /** The response's bytes after its head. A cached answer is sent again with a new head and this content. */
   readonly content: Uint8Array;
 }
 
@@ -69,12 +69,14 @@ export function respondAgain(content: Uint8Array, queryId: string, tookMs: numbe
   return bytes;
 }
 
-/** Returns the beginning of a response, in ASCII. */
+/**
+ * Returns the beginning of a response, which differs each time: the query id and the duration. ASCII only.
+ */
 function headOf(queryId: string, tookMs: number): string {
   return `{"query_id":"${queryId}","search_time_ms":${Math.round(tookMs)},`;
 }
 
-/** Part of a response: JSON text to encode, or JSON bytes to copy. */
+/** JSON text to encode, or JSON bytes to copy into the response. */
 type Part = string | Uint8Array;
 
 function bytesOf(parts: readonly Part[]): number {
@@ -83,7 +85,7 @@ function bytesOf(parts: readonly Part[]): number {
   return bytes;
 }
 
-/** Writes the parts in sequence. Returns the end position. */
+/** Writes the parts in sequence, beginning at `start`. Returns the end position. */
 function put(whole: Buffer, parts: readonly Part[], start: number): number {
   let at = start;
   for (const part of parts) {

@@ -25,19 +25,19 @@ import { searchByVectors } from "./semantic/semantic-search.js";
 import { ShownDocuments } from "./shown-documents.js";
 import { suggestedQueries, visibleQueries } from "./suggested-queries.js";
 
-/** What searches depend on. */
+/** The services that every kind of search needs. */
 export interface Searching {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly givenVectors: GivenVectors;
 }
 
-/** What whole queries depend on. */
+/** The services that a whole query needs. */
 export interface QuerySearching extends Searching {
   readonly understanding: Understanding;
 }
 
-/** A query's limits and permissions. */
+/** Limits and permissions with which a query runs; they are part of its key in the answer cache. */
 export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
 
 /**
@@ -87,7 +87,7 @@ export async function find(
     const fetched = await fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;
     const hits = fetched.slice(0, merged.winners.length);
-    /** True if any document that the caller may see contains all of the query's words as written. */
+    /** True if any document that the caller may see contains all words of `q` as written. */
     const finds = async (q: string): Promise<boolean> => {
       const filter = within?.filter ?? null;
       const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };

@@ -1,5 +1,5 @@
-// What is shown of a page's documents: fields, highlighted words, and the size limit. The shards send
-// documents either along with their rows or in a separate fetch.
+// Which fields of a page's documents are returned, which words are highlighted, and how many bytes they may
+// take. The shards send documents either along with their rows or in a separate fetch.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/definition/settings.js";
@@ -37,7 +37,7 @@ export class ShownDocuments {
     this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / shards);
   }
 
-  /** Which members of the fetched documents to return, and what to highlight. */
+  /** Options for fetching documents: which members to return, and what to highlight. */
   fetched(program: SearchProgram): FetchOptions {
     const { keepFields, dropFields, highlight } = this.#request;
     return {
@@ -50,8 +50,8 @@ export class ShownDocuments {
   }
 
   /**
-   * Like `fetched`, for documents sent along with rows. It is not yet known which of them the page will show,
-   * so each shard gets only its share of the reply's space. Missing documents are fetched later.
+   * Like `fetched`, for documents that a shard sends along with its rows. The page may show none of them, so
+   * each shard gets an equal share of the reply's bytes. Missing documents are fetched later.
    */
   sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {
     return { ...this.fetched(program), bytesMax: this.#likelyBytesMax };

@@ -27,8 +27,8 @@ export class SlowQueryLog {
   }
 
   /**
-   * Must be called after a query has ended and its trace has stopped. `error` is the reason if the query was
-   * not answered.
+   * Logs and counts the query if it was slow. Call after the query has ended and its trace has stopped.
+   * `error` is the reason if the query was not answered.
    */
   ended(requestId: string, record: IndexRecord, body: unknown, trace: QueryTrace, error?: unknown): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
@@ -62,7 +62,7 @@ export class SlowQueryLog {
   }
 }
 
-/** Phases that most queries skip. */
+/** Phases that most queries skip. They are logged only if they ran. */
 const SELDOM: ReadonlySet<string> = new Set(["open", "semantic"]);
 
 /** Returns the duration of each phase. */

@@ -1,4 +1,4 @@
-// Alternative queries: "did you mean" with misspelt words corrected and, for a query with few results,
+// Alternative queries: the query with its misspelt words corrected ("did you mean") and, if it found little,
 // popular searches that share its words.
 
 import type { QueryText } from "../question/words/query-text.js";
@@ -14,8 +14,9 @@ export interface SuggestedQuery {
 const POPULAR_MAX = 5;
 
 /**
- * For callers who may see only some documents: returns a corrected query if `finds` reports that the visible
- * documents contain its words. Does not reveal popular searches.
+ * Alternative queries for callers who may see only some documents: at most the corrected query, and only if
+ * `finds` reports that visible documents contain its words. Popular searches would reveal what others search
+ * for.
  */
 export async function visibleQueries(
   { text }: QueryPlan,
@@ -26,7 +27,7 @@ export async function visibleQueries(
   return value !== undefined && (await finds(value)) ? [{ value }] : [];
 }
 
-/** Returns corrected queries first. */
+/** Returns the corrected query, if any, and then popular searches. */
 export function suggestedQueries(
   { text, popularity }: QueryPlan,
   words: ExpandedWords | null,
@@ -40,7 +41,10 @@ export function suggestedQueries(
   return [...suggested, ...popular.map(({ value, count }) => ({ value, count }))];
 }
 
-/** Null if no word seems misspelt, and for queries with quotes or exclusions. */
+/**
+ * Returns the query's words with corrections. Null if no word seems misspelt, and for queries with quotes or
+ * exclusions.
+ */
 function correctedQuery(text: QueryText, words: ExpandedWords | null): string[] | null {
   if (words === null || words.corrections.size === 0) return null;
   if (text.phrases.length > 0 || text.excludes.length > 0) return null;

@@ -1,7 +1,7 @@
-// Average lengths of fields and documents. Scores are relative to these averages. Pure.
+// Average lengths of fields and documents, to which scoring compares a document's lengths. Pure.
 import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
 
-/** Average number of tokens per document in each queried field, in slot order. */
+/** Average number of tokens in each queried field, in the order of the plan's slots. */
 export interface AverageLengths {
   /** Averaged over the documents that have the field. */
   readonly present: readonly number[];

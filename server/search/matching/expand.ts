@@ -1,5 +1,5 @@
-// Looks up query words and their variants in all shards' dictionaries and sums the counts. Decisions about a
-// word therefore use global counts and do not depend on the number of shards.
+// Looks up query words and their variants in all shards' dictionaries and adds up the shards' counts.
+// Decisions about a word use these sums, so they do not depend on the number of shards.
 import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -36,31 +36,33 @@ export interface ExpandedWords {
   readonly lengths: AverageLengths;
   /** Near terms to search, by word number. */
   readonly typos: LikelyTypos;
-  /** The result of `knownFrequency` for each word. */
+  /**
+   * For each word, the number of documents with it or with a form that is as good; see `knownFrequency`.
+   */
   readonly frequencies: readonly number[];
   /** The best spelling of each apparently misspelt word, by word number. */
   readonly corrections: ReadonlyMap<number, string>;
 }
 
-/** What the dictionaries contain for the words, before any typo lookup. */
+/** The words as typed, and what the dictionaries contain for them. Near terms have not been looked up yet. */
 interface Literal {
   readonly liveRows: number;
   readonly lengths: AverageLengths;
   readonly words: readonly Omit<WordFindings, "typos">[];
   readonly variants: readonly FoundVariant[];
-  /** The result of `knownFrequency` for each word. */
+  /** For each word, the number of documents with it or with a form that is as good; see `knownFrequency`. */
   readonly known: readonly number[];
-  /** Additional variants: splits of each word that occurs in no document. */
+  /** Further variants: splits (`looseSplits`) of the words that no document contains. */
   readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
 }
 
-/** Ways to split a query word. */
+/** The ways to split one query word into two. */
 interface WordCuts {
   readonly word: QueryWord;
   readonly i: number;
   /** Cached splits that occur in at least one document; null if they must be looked up. */
   readonly known: readonly FoundCut[] | null;
-  /** Splits to look up. */
+  /** Splits to look up; empty if `known` is set. */
   readonly open: readonly Variant[];
 }
 
@@ -77,8 +79,8 @@ type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
- * A one-word query is also searched for with near terms if at most FEW_ALONE documents, and at most FEW_SHARE
- * of all documents, contain the word. Hits for near terms always rank below hits for the word itself.
+ * If a one-word query's word occurs in at most FEW_ALONE documents and at most FEW_SHARE of all documents,
+ * its near terms are searched for too. Hits for near terms always rank below hits for the word itself.
  */
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;
@@ -90,12 +92,12 @@ const DOUBTED_SHARE = 1 / 100;
 /** Maximum edit distance between a known word and the near terms that could replace it. */
 const DOUBTED_TYPOS = 1;
 /**
- * A near term can replace a known word if it costs at most this much more, that is, if it is at most 64 times
- * less likely.
+ * A near term can replace a known word if its cost exceeds the word's cost by at most this much, which means
+ * that it is at most 64 times less likely.
  */
 const DOUBT_MAX = 30;
 
-/** Looks up words in all shards for one query and one snapshot. Retains nothing between queries. */
+/** Looks up one query's words in all shards, in one snapshot. Retains nothing between queries. */
 export class WordExpander {
   readonly #plan: QueryPlan;
   readonly #dictionaries: Asked;
@@ -107,7 +109,7 @@ export class WordExpander {
   }
 
   /**
-   * Returns the words as typed, plus near terms for words that few or no documents contain. With the typo
+   * Returns the words as typed, plus near terms for words that occur in few or no documents. With the typo
    * policy "always", every word gets near terms.
    */
   async asWritten(): Promise<ExpandedWords> {
@@ -119,7 +121,7 @@ export class WordExpander {
     return this.#choose(literal, likely, cuts);
   }
 
-  /** Returns near terms for the words that at most `few` documents contain. */
+  /** Returns near terms for words that occur in at most `few` documents. */
   async #likelyTypos(literal: Literal, few: number): Promise<LikelyTypos> {
     const found = await this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
@@ -128,8 +130,8 @@ export class WordExpander {
   }
 
   /**
-   * Returns the words with additional near terms for known words that may have been mistyped. Returns null if
-   * there are no such terms. `words` is the result of asWritten.
+   * Returns `words`, the result of asWritten, with added near terms for rare words that may have been
+   * mistyped. Returns null if there are no such terms.
    */
   async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
     const literal = await this.#lookUp();
@@ -142,7 +144,7 @@ export class WordExpander {
     return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
   }
 
-  /** A word gets near terms if at most this many documents contain it. */
+  /** A word's near terms are searched for if it occurs in at most this many documents. */
   #fewMax(documents: number): number {
     const { typoPolicy, text } = this.#plan;
     if (typoPolicy === "always") return ALL_DOCUMENTS;
@@ -151,7 +153,8 @@ export class WordExpander {
   }
 
   /**
-   * True if the word is rare, but some document contains it as typed or as the beginning of a longer word.
+   * True if the word occurs in some documents, as typed or as the beginning of a longer word, but in so few
+   * that it may be a typo.
    */
   #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
     const frequency = known[i] as number;
@@ -160,7 +163,10 @@ export class WordExpander {
     return literal > 0 && frequency <= liveRows * DOUBTED_SHARE && isListed && infixes.length === 0;
   }
 
-  /** Selects the near terms that may have been meant. They cost at most `doubt` more than the typed word. */
+  /**
+   * Selects the near terms that the user may have meant. Their cost exceeds the typed word's cost by at most
+   * `doubt`.
+   */
   async #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
     if (typos.size === 0) return NO_TYPOS;
     const { text, slots, languages, popularity } = this.#plan;
@@ -244,7 +250,7 @@ export class WordExpander {
   }
 
   /**
-   * In fields with `infix`, looks up the longer terms that contain the words. Sends nothing if no word
+   * Looks up longer terms that contain the words, in fields with `infix`. Asks no shard if none of the words
    * qualifies.
    */
   async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
@@ -260,8 +266,9 @@ export class WordExpander {
   }
 
   /**
-   * Words whose near terms are needed if too few documents over all shards contain them. They are sent in the
-   * same request, which saves a round trip. `#lookUpTypos` then finds the answers in the expansion cache.
+   * The words whose near terms are needed if the words turn out to be rare over all shards. A shard in which
+   * such a word is rare returns its near terms in the same reply, which saves a round trip: `#lookUpTypos`
+   * finds them in the expansion cache.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
     const { text, variants, scale } = this.#plan;
@@ -282,7 +289,8 @@ export class WordExpander {
   }
 
   /**
-   * Looks up splits of missing words. Runs concurrently with the typo lookup, which does not depend on it.
+   * Looks up `looseSplits` of the words that no document contains. Runs concurrently with the typo lookup,
+   * because neither depends on the other.
    */
   async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
     const { text, slots } = this.#plan;
@@ -295,8 +303,8 @@ export class WordExpander {
   }
 
   /**
-   * Searches at a larger edit distance for each word that no document contains in any form and that has no
-   * near term within the usual distance.
+   * Last resort for words that no document contains in any form and that have no near term within the usual
+   * edit distance: looks them up at a larger distance.
    */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>
@@ -305,7 +313,10 @@ export class WordExpander {
     return more.size === 0 ? typos : new Map([...typos, ...more]);
   }
 
-  /** Looks up typos of the words for which `typosOf` returns more than 0. Sends nothing if there are none. */
+  /**
+   * Looks up near terms within `typosOf` edits of each word. Skips words for which `typosOf` returns 0, and
+   * asks no shard if no word remains.
+   */
   async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
     const wanted: { word: QueryWord; i: number; maxTypos: number }[] = [];
     for (const [i, word] of this.#plan.text.words.entries()) {

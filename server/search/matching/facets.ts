@@ -1,10 +1,10 @@
 // A query's facets: the requests to the shards, and the most frequent values over all shards with exact
-// counts. A single shard returns its top values. If there are several shards, each of them returns a share:
-// its most frequent values, and the largest count among its other values (chooseShare in
+// counts. If the index is in a single shard, that shard returns the top values. Otherwise each shard returns
+// a share: its most frequent values, and the largest count among its other values (chooseShare in
 // engine-wasm/assembly/search/facets.ts). Documents are distributed evenly, so the shares nearly always
-// determine the top values and their counts. If they do not, the shards are asked again, for all values of
-// the facet. Whether a second round is needed depends only on these bounds. The engine's choice of values
-// makes second rounds rare but never changes an answer.
+// determine the top values and their counts. If the bounds leave any doubt about that, the shards are asked
+// again, for all values of the facet. Which values a shard chooses for its share affects only how often that
+// happens, never the answer.
 import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,
@@ -21,18 +21,21 @@ export interface FacetShare {
   readonly bound: number;
 }
 
-/** Requests the top `max` values of each field. */
+/** Requests the top `max` values of each field; nothing if `max` is 0. */
 export function facetRequests(fields: readonly ResolvedField[], max: number): FacetRequest[] {
   return max === 0 ? [] : fields.map(({ slot, code }) => ({ slot, type: code, limit: max }));
 }
 
-/** Returns the program to send to each of `shards` shards. */
+/**
+ * Returns the program for an index in `shards` shards: if there are several, they are asked for shares of the
+ * facets.
+ */
 export function withShares(program: SearchProgram, shards: number): SearchProgram {
   if (shards === 1 || program.facets.length === 0) return program;
   return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: facet.limit > 0 })) };
 }
 
-/** Runs a program for its facets only. */
+/** Runs a program and returns only its facets. */
 export async function askFacets(
   snapshot: IndexSnapshot,
   program: SearchProgram,
@@ -96,7 +99,7 @@ export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCou
   const known = [...sums.values()].filter(({ open }) => open === 0).sort(compareCounts);
   const first = known.slice(0, max).map(({ value, count }) => ({ value, count }));
   if (unseen === 0) return first;
-  // A value whose count may equal the last value's count may rank before it.
+  // A value that may reach the last value's count may also rank before it, because ties are ordered by value.
   const last = first.length < max ? 0 : (first.at(-1)?.count ?? 0);
   const isOpen = ({ count, open }: Sum): boolean => open > 0 && count + open >= last;
   return unseen >= last || [...sums.values()].some(isOpen) ? null : first;
@@ -109,7 +112,8 @@ function compareCounts(a: FacetCount, b: FacetCount): number {
 }
 
 /**
- * Compares by UTF-8 bytes. This is the same order as by UTF-16 code units, except that surrogates sort last.
+ * Compares by UTF-8 bytes, as the engine does. The order differs from that of UTF-16 code units only in that
+ * surrogates sort last.
  */
 function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

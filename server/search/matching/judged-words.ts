@@ -1,5 +1,5 @@
-// Judges the near terms of a query's words by the company they keep: asks all shards how many documents
-// contain both a term and each of the query's other words, and leaves the decision to noisy-channel.ts.
+// Judges a word's near terms by the company they keep: asks all shards how many documents contain both a near
+// term and each of the query's other words, and leaves the decision to noisy-channel.ts.
 import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
 import { inverseFrequency } from "../../question/words/inverse-frequency.js";
@@ -16,7 +16,7 @@ import { largest, type RankedTypo } from "../../question/words/typos/ranked-typo
 export interface ContextWord {
   /** The word's number in the query. */
   readonly i: number;
-  /** The terms that identify the word's documents. */
+  /** The word's documents are those that contain any of these terms. */
   readonly terms: readonly string[];
   /** Upper bound on the number of documents that contain the word. */
   readonly frequency: number;
@@ -25,8 +25,8 @@ export interface ContextWord {
 /** A word that may be misspelt. */
 export interface JudgedWord extends Omit<ContextWord, "terms"> {
   /**
-   * The terms that identify the word's documents. Null if too many terms begin with the word, in which case
-   * only its frequency is known.
+   * The word's documents are those that contain any of these terms. Null if the word is the beginning of too
+   * many terms; then only its frequency is known.
    */
   readonly terms: readonly string[] | null;
   /** Near terms, best first. */
@@ -34,16 +34,17 @@ export interface JudgedWord extends Omit<ContextWord, "terms"> {
 }
 
 /**
- * JUDGED_MAX is the maximum number of words judged by co-occurrence; the remaining words are judged by their
- * frequency. CONTEXT_MAX is the maximum number of words used as evidence; the rarest words are used.
+ * JUDGED_MAX is the maximum number of words judged by co-occurrence; the other words are judged by their
+ * frequency. CONTEXT_MAX is the maximum number of words that serve as evidence, and the rarest words are
+ * chosen.
  */
 const JUDGED_MAX = 6;
 const CONTEXT_MAX = 8;
-/** Maximum number of near terms judged by co-occurrence per word. */
+/** Maximum number of near terms per word that are judged by co-occurrence. */
 const CANDIDATES_MAX = 8;
 
 /**
- * A near term is the clear best if the second best costs over this much more, that is, if it is more than 64
+ * The best near term is clear if the second-best costs over this much more, that is, if it is more than 64
  * times less likely.
  */
 const CLEAR = 30;
@@ -52,17 +53,20 @@ interface Request {
   readonly slots: readonly number[];
   readonly judged: readonly JudgedWord[];
   readonly context: readonly ContextWord[];
-  /** How much more than the word a near term may cost. */
+  /** A near term's cost may exceed the word's cost by this much. */
   readonly doubt: number;
-  /** Returns all forms of a near term. */
+  /**
+   * Returns the terms that count as occurrences of a near term: the term and, unless it is a prefix, its
+   * stems.
+   */
   formsOf(typo: RankedTypo): readonly string[];
   readonly liveRows: number;
   searchesOf(term: string): number;
 }
 
 /**
- * Document counts of a judged word and its near terms, both in total and together with the query's other
- * words.
+ * How many documents contain the judged word and each of its near terms, in total and together with the
+ * query's other words.
  */
 interface Company {
   readonly context: Context;
@@ -71,7 +75,7 @@ interface Company {
   readonly near: readonly CandidateCompany[];
 }
 
-/** Returns the near terms that may have been meant, by word number. */
+/** Returns the near terms that the user may have meant, by the number of the word that they replace. */
 export async function judgeWords(
   request: Request,
   dictionaries: Pick<Dictionaries, "company">,
@@ -90,7 +94,10 @@ export async function judgeWords(
   );
 }
 
-/** Sends no request if there are no words to judge, or no other words to judge them by. */
+/**
+ * Asks the shards about co-occurrence. Returns counts by word number, only for words that need judging and
+ * have other words beside them.
+ */
 async function companiesOf(
   { slots, judged, context, formsOf, liveRows }: Request,
   dictionaries: Pick<Dictionaries, "company">,
@@ -133,8 +140,8 @@ function isListed(word: JudgedWord): word is JudgedWord & ContextWord {
 }
 
 /**
- * True if one of an unknown word's near terms is so much likelier than the others that co-occurrence would
- * rarely change the choice.
+ * True if asking about co-occurrence is not worth it: there are no near terms, or no document contains the
+ * word and one near term is far likelier than the others.
  */
 function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
   if (typos.length === 0) return true;

@@ -1,6 +1,6 @@
 // Finds a query's documents: first as written, then with likely corrections, then relaxed to "any word". Each
-// step runs only if the previous step found too few documents, and every decision uses global counts. The
-// last step runs only on demand, because vector search may replace it.
+// step runs only if the previous step found too few documents, judged by the sum over all shards. The last
+// step runs only on demand, because vector search may replace it.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
@@ -12,22 +12,21 @@ import { withShares } from "./facets.js";
 import { programOf, type QueryPlan } from "./plan.js";
 
 export interface Matched {
-  /** The program that ran. Its words are the ones actually searched for. */
+  /** The program that ran, with the words that were actually searched for. */
   readonly program: SearchProgram;
   /** One result per shard, by shard number. */
   readonly results: readonly SearchResult[];
-  /** Documents returned with the results, by sequence number. */
+  /** Documents that the shards sent along with their rows, by sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
   /** Null for a query without words. */
   readonly words: ExpandedWords | null;
   /**
-   * Number of documents that match all words. May be smaller than the number found in `results` if the search
-   * was relaxed to any word.
+   * Number of documents that match all words. If the search was relaxed to any word, `results` contains more.
    */
   readonly fullMatches: number;
   /**
-   * Finds the documents that contain any of the words, searching at most once. Null if enough documents were
-   * found, if the query has fewer than two words, or if it is already relaxed.
+   * Finds the documents that contain any of the words. Repeated calls return the first call's result. Null if
+   * enough documents were found, if the query has fewer than two words, or if it is already relaxed.
    */
   readonly relax: (() => Promise<Matched>) | null;
 }
@@ -36,7 +35,7 @@ const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
 
 type Attempt = Omit<Matched, "fullMatches" | "relax">;
 
-/** Returns which page of a program's results will be shown. */
+/** Returns which rows of a program's result the page will show, and which parts of their documents. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
 /**
@@ -47,12 +46,12 @@ export async function matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageO
   return relaxed(await matchAllWords(plan, snapshot, pageOf));
 }
 
-/** Relaxes the search to any of the words if too few documents contain all of them. */
+/** Relaxes the search to "any word" if too few documents contain all words. */
 export async function relaxed(matched: Matched): Promise<Matched> {
   return matched.relax === null ? matched : matched.relax();
 }
 
-/** Finds the documents that contain all words. */
+/** Finds the documents that contain all words, as written or else with likely corrections. */
 export async function matchAllWords(
   plan: QueryPlan,
   snapshot: IndexSnapshot,
@@ -101,8 +100,8 @@ export async function countFull(plan: QueryPlan, snapshot: IndexSnapshot): Promi
 }
 
 /**
- * Number of documents that match the words. Excludes pinned documents that are among the results without
- * matching.
+ * Number of documents that match the words, over all shards. Does not count documents that are in the results
+ * only because they are pinned.
  */
 export function matches({ results }: Pick<Matched, "results">): number {
   return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);

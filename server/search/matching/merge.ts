@@ -1,6 +1,6 @@
-// Merges the shards' answers: merges the rows into one total order and sums the counts. Facets are merged in
-// facets.ts. Pure functions. The order must equal the engine's: compare by each sort key in turn, with
-// missing values last in both directions, then by descending sequence number.
+// Merges the shards' answers: puts the rows into one order and adds up the counts. Facets are merged in
+// facets.ts. Pure functions. The order must equal the engine's: by each sort key in turn, with missing values
+// last in both directions, then by descending sequence number.
 
 import type { SortKey } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";
@@ -12,7 +12,7 @@ export interface Winner {
   readonly seq: number;
   readonly textMatch: number;
   readonly bonus: number;
-  /** Same as in `SearchRow`. */
+  /** This flag and the following ones are as in `SearchRow`. */
   readonly matched: boolean;
   readonly neighbour: boolean;
   readonly hasWord: boolean;
@@ -35,10 +35,12 @@ export interface MergeWindow {
   readonly count: number;
 }
 
-/** The merge yields after this many ranks. */
+/** Number of merged rows after which the merge yields. */
 const RANKS_A_STEP = 1_000;
 
-/** `results` must be in shard order. All results must be answers to programs with these sort keys. */
+/**
+ * Merges the shards' results. `results` must be in shard order, and the program must have sorted by `keys`.
+ */
 export function mergeResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
@@ -63,7 +65,7 @@ export function* mergingOfResults(
   };
 }
 
-/** Merges the rows in the requested window, in order. */
+/** Calls `take` for each row in the requested window, in order. */
 export function* mergingOfRows(
   results: readonly SearchResult[],
   keys: readonly SortKey[],

@@ -1,6 +1,6 @@
-// Plans a validated request: everything about the query that does not depend on the dictionaries, such as
-// words and variants, the compiled filter, fired rules, sort keys, facets, and the rows to return. Also
-// builds the engine's program from a plan and the chosen words.
+// Plans a validated request, that is, everything about the query that does not depend on the dictionaries:
+// words and variants, the compiled filter, rules that fire, sort keys, facets, and the number of rows. Also
+// builds the engine's program from a plan and the words to search for.
 import type {
   QueriedField,
   SearchProgram,
@@ -23,22 +23,22 @@ import { facetRequests } from "./facets.js";
 import type { QueriedIndex } from "./queried-index.js";
 
 /**
- * A query with at least this many results gets no related hits. At least this many rows are requested, so all
- * results are known if there are fewer.
+ * A query with at least this many results gets no related hits. At least this many rows are always requested:
+ * if the query has fewer results, all of them are then known and can be excluded from the related hits.
  */
 export const FEW_RESULTS = 3;
 
 /**
- * BM25 parameters: K1 sets how quickly term frequency saturates; the others set the influence of field and
- * document length.
+ * Scoring parameters. K1 and B are those of BM25: how quickly term frequency saturates, and how much the
+ * lengths of fields and documents count. PROXIMITY_WEIGHT is the weight of closeness between words.
  */
 const K1 = 1.2;
 const B = 0.4;
 const PROXIMITY_WEIGHT = 0.15;
 
 /**
- * A relaxed query with at most this many words ranks documents that contain all words first. In longer
- * queries, a document usually contains every word only by chance.
+ * A relaxed query with at most this many words ranks documents with all words first. With more words, a
+ * document that happens to contain all of them is not always the best.
  */
 const FULL_FIRST_WORDS = 2;
 
@@ -50,21 +50,21 @@ export interface QueryPlan {
   readonly slots: readonly number[];
   /** Slots of those queried fields that also match words inside longer words. */
   readonly infixSlots: readonly number[];
-  /** Numbers of the queried fields' stemmers. */
+  /** Stemmer numbers for the languages of the queried fields. */
   readonly languages: readonly number[];
   /** The program without its words. `programOf` adds them. */
   readonly program: SearchProgram;
   /**
-   * Number of leading rules in the program that belong to the shop. They may be followed by one more rule,
-   * for documents with avoided words.
+   * The program's rules begin with this many rules of the shop. One more may follow, which buries documents
+   * with avoided words.
    */
   readonly shopRules: number;
   /**
-   * Rules to use if some documents lack some of the words. With these rules, a document that contains all
-   * words ranks before a document that does not, even if it contains an avoided word.
+   * Rules for programs that also find documents without some of the words. With these rules, documents that
+   * contain all words rank first, even those with an avoided word.
    */
   readonly relaxedRules: SearchProgram["rules"];
-  /** First row of the page in the global order. */
+  /** Number of rows before the page. */
   readonly offset: number;
   readonly typoPolicy: "auto" | "always" | "missing";
   /** The query is relaxed if fewer documents than this match all its words. */
@@ -75,7 +75,7 @@ export interface QueryPlan {
   readonly popularity: Popularity;
 }
 
-/** Throws SkeinError SK-SE-400 if the filter does not fit the schema. */
+/** Plans the request. Throws SkeinError SK-SE-400 if the filter does not fit the schema. */
 export function planQuery(request: QueryRequest, index: QueriedIndex, scale: IndexScale): QueryPlan {
   return finished(planningOfQuery(request, index, scale));
 }
@@ -159,8 +159,8 @@ export function programOf(
 }
 
 /**
- * Returns the number of rows up to the end of the page, but at least as many as it takes to know all results
- * of a query that gets related hits.
+ * Returns the number of rows to request: up to the end of the page, and at least all results of a query that
+ * has so few that it gets related hits.
  */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;
@@ -168,14 +168,14 @@ function rowsWanted(offset: number, perPage: number, pins: number, documentsMax:
   return Math.min(Math.max(pageEnd, pins + FEW_RESULTS), documentsMax);
 }
 
-/** Numbers of the queried fields' stemmers. */
+/** Returns the stemmer numbers for the languages of the queried fields. */
 function languagesOf({ fields }: QueryRequest): number[] {
   return [...new Set(fields.map(({ field }) => field.language))].filter((number) => number > 0);
 }
 
 /**
- * Scales the weights to a mean of 1, so that their number and size do not affect how quickly a word
- * saturates.
+ * Scales the weights to a mean of 1. Otherwise a word's score would saturate faster in a query with more or
+ * heavier fields.
  */
 function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
@@ -187,14 +187,14 @@ function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   }));
 }
 
-/** True if rules move documents to the front or to the end regardless of the sort. */
+/** True if rules put documents first or last regardless of the sort. */
 function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
 }
 
 /**
- * Returns the request's sort keys, preceded by the rule class if rules move documents. Ties are broken by
- * final score, then by the default sorting field in descending order, then by age, newest first.
+ * Returns the request's sort keys. If rules put documents first or last, that comes before them. Ties are
+ * broken by final score, then by the default sorting field in descending order, then by age, newest first.
  */
 function sortKeys(request: QueryRequest, { schema }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>

@@ -1,5 +1,5 @@
 // An index as one query sees it: its record, rules, synonyms and popular searches at one moment, in the form
-// that queries need. Derived data is cached until its source changes.
+// that queries need. Whatever is derived from them is cached until they change.
 
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -14,7 +14,10 @@ import { languageStopWords } from "../../question/words/stop-words.js";
 import { SynonymMap } from "../../question/words/synonyms.js";
 
 export interface QueriedIndex {
-  /** Unique for each state of the record, rules, synonyms and popular searches. */
+  /**
+   * A number that changes whenever the record, rules, synonyms or popular searches change. Cached answers are
+   * valid for one such state.
+   */
   readonly state: number;
   readonly record: IndexRecord;
   readonly schema: ResolvedSchema;

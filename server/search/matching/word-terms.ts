@@ -1,4 +1,5 @@
-// Turns a query's words and variants into one dictionary request, and finds each result in the answer.
+// Turns a query's words and variants into one dictionary request, and finds the result for each of them in
+// the answer.
 import type { ExpandProgram, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { FoundVariant, WordFindings } from "../../question/words/alternatives.js";
@@ -11,9 +12,7 @@ import {
 } from "../../question/words/typos/ranked-typos.js";
 import type { Variant } from "../../question/words/variants.js";
 
-/**
- * A request for the terms of words and variants, without duplicates. Finds the results in the answer by term.
- */
+/** A request for the terms of words and variants, each term once, and the position of each term in it. */
 export class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
@@ -34,7 +33,7 @@ export class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** Returns the program's numbers for the terms of words and variants, without duplicates. */
+  /** Returns the positions in the request of the terms of words or variants, each once. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
@@ -52,7 +51,10 @@ export class WordTerms {
     return { exact, prefix: range, literal, infixes };
   }
 
-  /** Returns the variants that may occur in at least one document. */
+  /**
+   * Returns the variants that at least one document may contain, with upper bounds on the number of those
+   * documents.
+   */
   variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
     const found: FoundVariant[] = [];
     for (const variant of variants) {

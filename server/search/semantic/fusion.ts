@@ -1,7 +1,7 @@
-// Combines word scores and vector similarities into one order, as neighbours with points for the search
-// program. Each kind of score is divided by its largest value in the query, then the two are added with
-// weights. Because only the order matters, word scores stay unchanged and cosines are converted to the same
-// scale. Pure; docs/ranking.md contains the formula.
+// Combines word scores and vector similarities into one order. The result is a list of neighbours with
+// points, which the search program adds to their word scores. In principle each kind of score is divided by
+// its largest value in the query, and a weighted sum is formed. Because only the order matters, word scores
+// stay unchanged and cosines are converted to their scale. Pure; docs/ranking.md contains the formula.
 import type { Neighbour, Neighbours } from "../../../engine-wasm/host/programs/neighbours.js";
 import type { Compared } from "./nearest.js";
 
@@ -9,15 +9,15 @@ import type { Compared } from "./nearest.js";
 const COSINE_SHARE = 0.35;
 
 export interface Candidates {
-  /** The nearest documents, and the documents that best match the words, which are marked `isOther`. */
+  /** The nearest documents (`isNear`) and the documents that best match the words (`isOther`). */
   readonly compared: Compared;
   /** The largest relevance of any word match. */
   readonly relevanceMax: number;
-  /** Minimum similarity of a document that contains none of the words. */
+  /** Minimum cosine for a document that contains none of the words. */
   readonly similarityMin: number;
 }
 
-/** Ranks by word matches and similarity together. */
+/** Ranks by words and similarity together: a document's points are added to its word score. */
 export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   let cosineMax = 0;
@@ -32,7 +32,7 @@ export function addedNeighbours({ compared, relevanceMax, similarityMin }: Candi
   return { place: "added", rows };
 }
 
-/** Ranks by similarity alone; all other word matches follow. */
+/** Ranks the nearest documents first, by similarity alone. All other documents with the words follow. */
 export function firstNeighbours({ compared, similarityMin }: Candidates): Neighbours {
   const { seqs, cosines, isNear, isOther } = compared;
   const rows: Neighbour[] = [];

@@ -23,9 +23,9 @@ const WORD_LETTERS_MIN = 3;
 const DIGIT = /\p{N}/u;
 
 /**
- * Returns the mode to try; if there are no vectors, the query remains a word query. `auto` tries both only if
- * words find little, and never if the words are meant literally or if the sort would put merely similar
- * documents first.
+ * Returns the mode to try. If it turns out that there are no vectors, the query is answered by words. `auto`
+ * uses vectors only if words find little, and not if the words are meant literally or if the sort would put
+ * documents first that are merely similar.
  */
 export function modeOf(question: GateQuestion): SearchMode {
   const { asked, browse, text, sorted, hasVector, fullMatches, fullMatchesMax } = question;
@@ -41,7 +41,9 @@ function isShort({ terms }: QueryText): boolean {
   return terms.reduce((letters, term) => letters + [...term].length, 0) < LETTERS_MIN;
 }
 
-/** True if there are terms with digits and no words, as in `AB-123/4`. */
+/**
+ * True if the query consists of a part number such as `AB-123/4`: some terms have digits, and none is a word.
+ */
 function isPartNumber({ terms }: QueryText): boolean {
   const isWord = (term: string): boolean => !DIGIT.test(term) && [...term].length >= WORD_LETTERS_MIN;
   return terms.some((term) => DIGIT.test(term)) && !terms.some(isWord);

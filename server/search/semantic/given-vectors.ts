@@ -1,12 +1,15 @@
-// Query vectors from outside the index's own model: sent by the client, or computed by the endpoint in the
-// settings.
+// Query vectors that do not come from the index's own model: the client sends them, or the embedding endpoint
+// in the index's settings computes them.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 
 export interface GivenVector {
-  /** Rotated and normalised to length 1, like stored vectors; null for a query without a vector. */
+  /**
+   * The vector, rotated and normalised to length 1 like stored vectors. Null if the client sent none and no
+   * endpoint computed one.
+   */
   readonly vector: Float32Array | null;
   /** True if the endpoint should have computed a vector but failed. */
   readonly failed: boolean;

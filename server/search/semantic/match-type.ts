@@ -4,7 +4,9 @@ import { type Compared, isNear } from "./nearest.js";
 
 export type MatchType = "keyword" | "semantic" | "hybrid" | "pinned";
 
-/** A neighbour that is not similar is listed because of the words it contains. */
+/**
+ * A neighbour that has some of the words but is not among the nearest documents counts as a keyword match.
+ */
 export function matchTypeOf(
   { seq, matched, neighbour, hasWord }: Pick<SearchRow, "seq" | "matched" | "neighbour" | "hasWord">,
   compared: Compared,

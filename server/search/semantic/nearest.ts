@@ -1,18 +1,18 @@
-// Finds the documents whose vectors are nearest to a query, over all shards: codes narrow down the
-// candidates, stored vectors decide. Each step keeps the first documents in one total order over all shards,
-// so the answer does not depend on the number of shards.
+// Finds the documents whose vectors are nearest to a query's vector, over all shards: the most similar codes
+// give the candidates, and comparing their stored vectors decides. Each step keeps the first documents in one
+// order over all shards, so the answer does not depend on the number of shards.
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
 /**
- * Number of documents to examine, namely those whose codes are most similar to the query's. More are examined
- * if more comparisons are needed.
+ * Number of candidates, the documents whose codes are most similar to the query's code. There are more if
+ * more exact comparisons are needed.
  */
 const CODES_MAX = 1000;
-/** Number of exact comparisons per wanted document. */
+/** For each wanted document, this many candidates are compared exactly. */
 const COMPARED_FACTOR = 2;
-/** Number of documents to examine if only codes are used, or more if more documents are wanted. */
+/** Number of candidates if their codes alone decide. There are more if more documents are wanted. */
 const SHALLOW_CODES = 200;
 
 /** A document and its shard. */
@@ -36,14 +36,17 @@ export interface DocumentPlaces {
 
 export const NO_PLACES: DocumentPlaces = { shards: new Uint16Array(0), seqs: new Float64Array(0) };
 
-/** The documents compared with a query, without duplicates, in ascending order of sequence number. */
+/**
+ * Documents whose stored vectors were compared with a query's vector, without duplicates, in ascending order
+ * of sequence number.
+ */
 export interface Compared {
   readonly seqs: Float64Array;
   /** Per document. NaN if the document has no vector. */
   readonly cosines: Float32Array;
-  /** Per document. 1 if it is one of the nearest. */
+  /** Per document. 1 if it is one of the nearest documents. */
   readonly isNear: Uint8Array;
-  /** Per document. 1 if the caller asked for the comparison. */
+  /** Per document. 1 if it is one of the `others` that the caller wanted compared. */
   readonly isOther: Uint8Array;
   shardOf(seq: number): number;
 }
@@ -57,8 +60,8 @@ export const NOTHING_COMPARED: Compared = {
 };
 
 /**
- * Finds the `wanted` nearest documents among those that the program selects. Also compares `others` with the
- * query.
+ * Finds the `wanted` nearest documents among those that the program selects. Also compares the documents in
+ * `others` with the query's vector.
  */
 export async function nearestDocuments(
   snapshot: IndexSnapshot,
@@ -106,8 +109,8 @@ function bySimilarity(a: NearDocument, b: NearDocument): number {
 }
 
 /**
- * Keeps only the marks of the `wanted` largest cosines. Later documents win ties. Clears the marks of
- * documents without a vector.
+ * Unmarks all documents except those with the `wanted` largest cosines. The later of two equal documents
+ * stays marked. Documents without a vector are unmarked.
  */
 function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): void {
   const known = new Float32Array(marks.length);
@@ -118,7 +121,7 @@ function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): 
   let equal = wanted;
   for (let i = 0; i < count; i++) if (known[i]! > least) equal--;
   for (let place = marks.length - 1; place >= 0; place--) {
-    const cosine = cosines[place]!; // comparisons with NaN are false
+    const cosine = cosines[place]!; // NaN fails both comparisons below
     if (marks[place] === 1 && !(cosine > least || (cosine === least && equal-- > 0))) marks[place] = 0;
   }
 }
@@ -142,8 +145,8 @@ export async function nearestByCodes(
 }
 
 /**
- * Selects the documents with the most similar codes over all shards, and returns those with the largest
- * estimates, in any order. Larger sequence numbers win ties.
+ * Takes the `similarMax` documents with the most similar codes over all shards, and returns the `count` of
+ * them with the largest estimated cosines, in any order. Larger sequence numbers win ties.
  */
 export function mostLikely(
   byShard: readonly NearestResult[],
@@ -169,7 +172,7 @@ export function mostLikely(
   return likely;
 }
 
-/** Documents with similar codes, and their estimated cosines. */
+/** Documents whose codes are similar to the query's code, with cosines estimated from the codes. */
 export interface SimilarCodes extends DocumentPlaces {
   readonly estimates: Float32Array;
 }
@@ -183,8 +186,8 @@ function emptyPlaces(length: number): SimilarCodes {
 }
 
 /**
- * Returns the first `max` documents over all shards. Each shard's documents must be sorted by descending
- * similarity of their codes, then by descending sequence number.
+ * Merges the shards' lists and returns the first `max` documents. Each list must be sorted by descending
+ * similarity of the codes, then by descending sequence number.
  */
 function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
   const [only] = byShard;
@@ -213,8 +216,8 @@ function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCod
 }
 
 /**
- * Returns the smallest of the `count` largest numbers, or of all numbers if there are fewer. Infinity if
- * there are none. Uses Hoare's FIND (1961).
+ * Returns the smallest of the `count` largest numbers, or of all numbers if there are fewer than `count`.
+ * Returns infinity if there are no numbers or `count` is 0. Uses Hoare's FIND (1961).
  */
 function leastOfLargest(numbers: Float32Array, count: number): number {
   if (numbers.length === 0 || count === 0) return Number.POSITIVE_INFINITY;
@@ -247,7 +250,7 @@ function shardsOf(...all: readonly DocumentPlaces[]): Compared["shardOf"] {
   return (seq) => shards.get(seq)!;
 }
 
-/** Merges two ascending lists without duplicates. */
+/** Merges two ascending lists into one, with equal numbers only once. */
 function union(a: Float64Array, b: Float64Array): Float64Array {
   const all = new Float64Array(a.length + b.length);
   let [atA, atB, length] = [0, 0, 0];
@@ -276,7 +279,7 @@ function marked(all: Float64Array, some: Float64Array): Uint8Array {
   return marks;
 }
 
-/** Returns each document's cosine with the query. */
+/** Returns each document's cosine with the query, from its stored vector. */
 async function cosinesOf(
   snapshot: IndexSnapshot,
   query: Float32Array,

@@ -1,5 +1,5 @@
-// A query's vector: its words embedded by the index's own model, or a vector from outside. It is moved
-// towards the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
+// A query's vector: its words embedded by the index's own model, or a given vector. Either is moved towards
+// the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -8,7 +8,7 @@ import type { ExpandedWords } from "../matching/expand.js";
 import type { QueryPlan } from "../matching/plan.js";
 import type { PlacedDocument } from "./nearest.js";
 
-/** Number of documents used as feedback. */
+/** Number of documents towards which the query's vector is moved. */
 export const FEEDBACK_DOCUMENTS = 3;
 /** Any shard can embed words. Always using the same shard keeps its model warm. */
 const MODEL_SHARD = 0;
@@ -34,8 +34,8 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
 }
 
 /**
- * Returns `given`, or the terms' vector if `given` is null, moved towards the documents. The result has
- * length 1. Returns null if `given` is null and the model knows none of the terms.
+ * Returns the vector for a query: `given`, or the terms' vector if `given` is null, moved towards the
+ * documents. It has length 1. Returns null if `given` is null and the model knows none of the terms.
  */
 export async function vectorOfQuery(
   snapshot: IndexSnapshot,
@@ -68,8 +68,8 @@ export async function documentVector(
 }
 
 /**
- * The products have so few digits that a few vectors add up without rounding. The sum therefore does not
- * depend on the order of the shards.
+ * Adds the vectors. Each component is a float32 times an int8, so a few of them add up in a float64 without
+ * rounding, and the sum does not depend on the order of the shards.
  */
 function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   const view = new DataView(vectors.buffer, vectors.byteOffset, vectors.byteLength);
@@ -80,7 +80,7 @@ function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   }
 }
 
-/** Adds the query and the documents' normalised mean, and normalises the sum to length 1. */
+/** Adds the query's vector and the documents' normalised mean, and normalises the sum to length 1. */
 function sumOf(query: Float32Array, mean: Float64Array): Float32Array {
   const length = lengthOf(mean);
   if (length > 0) for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! /= length;

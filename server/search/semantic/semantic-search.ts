@@ -1,6 +1,6 @@
-// A query by vectors, or by vectors and words. Finds the documents near the query, and builds a search
-// program that finds both these documents and those that contain the words. The program runs like any other,
-// so filters, facets, sorting, paging and rules apply to both kinds of documents.
+// Answers a query by vectors, or by vectors and words. Finds the documents near the query's vector, and
+// builds a search program that finds both these documents and those that contain the words. The program runs
+// like any other, so filters, facets, sorting, paging and rules apply to both kinds of documents.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
@@ -30,35 +30,41 @@ import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js
 
 /** A query's result, whether or not vectors were used. */
 export interface SemanticSearch {
-  /** The search mode that was used. */
+  /** How the query was answered: by words, vectors or both. */
   readonly mode: SearchMode;
   readonly matched: Matched;
-  /** The documents compared with the query's vector. */
+  /** The documents whose vectors were compared with the query's vector. */
   readonly compared: Compared;
   /**
-   * Number of documents found by words. The query log does not count hits found only by vectors, so that it
-   * still shows which words find nothing.
+   * Number of documents that would have been found without vectors. The query log uses this number, so that
+   * it still shows which words find nothing.
    */
   readonly foundByWords: number;
-  /** True if the embedding endpoint failed: the same query may soon get a better answer. */
+  /**
+   * True if the embedding endpoint failed. The answer must not be cached, because the same query may soon get
+   * a better one.
+   */
   readonly passing: boolean;
   /**
-   * Returns the nearest documents, at least `wanted` if there are enough, even if vectors were not used. All
-   * of them are near enough to be hits without any of the words. Returns none if the query has no vector. If
-   * vectors were not used, the query's vector is moved towards `found`, which must be sorted best first.
+   * Returns the nearest documents, at least `wanted` if there are enough. Works even if vectors were not
+   * used. All returned documents are near enough to be hits without any of the words. Returns none if the
+   * query has no vector. If vectors were not used, the query's vector is first moved towards `found`, which
+   * must be sorted best first.
    */
   findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
 }
 
 /** The best documents that contain any of the words, best first. */
 interface WordRows {
-  /** The candidates. */
+  /** The documents to compare with the query's vector. */
   readonly documents: DocumentPlaces;
   /** Number of documents that contain any of the words. */
   readonly found: number;
   /** Relevance of the best document. */
   readonly relevanceMax: number;
-  /** Documents towards which the query's vector is moved. There may be more of them than candidates. */
+  /**
+   * Documents towards which the query's vector is moved. May include documents that are not in `documents`.
+   */
   readonly feedback: readonly PlacedDocument[];
 }
 
@@ -124,7 +130,8 @@ export async function searchByVectors(
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  // Documents that contain all words always rank before neighbours, however many words there are.
+  // If enough documents contain all words, the program requires all words, so these documents rank before
+  // mere neighbours even in long queries.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, snapshot, pageOf);
@@ -142,7 +149,7 @@ export async function searchByVectors(
 }
 
 /**
- * True if the number of documents with any of the words equals the number that the relaxed query finds. This
+ * True if the relaxed query would find as many documents as `wordRows` did, so that it need not run. This
  * holds if there are no pins and no rule that buries a document before another rule can hide it.
  */
 function wordRowsTell({ program, relaxedRules }: QueryPlan): boolean {
@@ -156,8 +163,8 @@ function foundOf(results: Matched["results"]): number {
 const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
 
 /**
- * True if vectors would reveal to a restricted caller what words mean in documents that the caller may not
- * see. This is the case if the model learned from all documents.
+ * True if the model learned from all documents and the caller may not see all of them. Vectors would then
+ * reveal what words mean in documents that the caller may not see.
  */
 function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
   const { source } = record.settings.embedder;
@@ -168,13 +175,13 @@ interface QueryVector {
   /** Null if the query has no vector. */
   readonly vector: Float32Array | null;
   readonly worded: WordRows;
-  /** True if an endpoint should have computed a vector but failed. */
+  /** True if the endpoint should have computed a vector but failed. */
   readonly failed: boolean;
 }
 
 /**
- * Returns the query's vector, moved towards the documents that its words find. Contacts neither the shards
- * nor the endpoint if the index has no vectors.
+ * Returns the query's vector, moved towards the documents that its words find. If the index has no vectors,
+ * asks neither the shards nor the endpoint.
  */
 async function queryVector(
   request: QueryRequest,
@@ -196,7 +203,8 @@ async function queryVector(
 }
 
 /**
- * Finds the best documents by relevance, regardless of the query's sort. Excludes documents hidden by a rule.
+ * Finds the best documents that contain any of the words, by relevance, whatever the query's sort. Excludes
+ * documents hidden by a rule.
  */
 async function wordRows(
   plan: QueryPlan,
@@ -238,7 +246,7 @@ async function wordRows(
   };
 }
 
-/** Selects all documents that the query may return, whatever words they contain. */
+/** Selects every document that the query may return, with or without its words. */
 function withoutWords(plan: QueryPlan): SearchProgram {
   return { ...plan.program, rules: onlyHides(plan), pins: [], k: 0, sort: [], facets: [] };
 }

@@ -48,7 +48,9 @@ export async function sharingRareWords(
     .map(({ shard, seq }) => ({ shard, seq, similarity: null }));
 }
 
-/** Returns words in the searchable fields that also occur in other documents, rarest first. */
+/**
+ * Returns those words of the document's searchable fields that other documents also contain, rarest first.
+ */
 async function rareWords(
   snapshot: IndexSnapshot,
   { schema, analyser }: QueriedIndex,

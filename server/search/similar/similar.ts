@@ -1,5 +1,5 @@
-// Documents similar to a given document in the index: those with the nearest vectors or, without vectors,
-// those that share its rare words. Filters apply, but ranking rules do not.
+// Finds documents similar to a given document in the index: those with the nearest vectors or, without
+// vectors, those that share its rare words. Filters apply, but ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -15,14 +15,14 @@ import { documentVector } from "../semantic/query-vector.js";
 import { sharingRareWords } from "./rare-words.js";
 import { readSimilarRequest, type SimilarRequest } from "./similar-request.js";
 
-/** What the search for similar documents depends on. */
+/** The services needed to find similar documents. */
 interface Finding {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly queriedIndexes: QueriedIndexes;
 }
 
-/** A similar document. Its similarity is null if the source has no vector. */
+/** A similar document. Its similarity is null if the given document has no vector. */
 export interface SimilarHit extends PlacedDocument {
   readonly similarity: number | null;
 }

@@ -1,8 +1,8 @@
-// The list of suggestions under construction. Keeps their order and removes duplicates. Independent of where
+// The list of suggestions under construction: keeps them in order and drops duplicates. Independent of where
 // suggestions come from.
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 
-/** Stands for past searches in `suggest_by` and in a suggestion's field. */
+/** The name that stands for past searches, in `suggest_by` and as a suggestion's field. */
 export const LOGGED_QUERIES = "_queries";
 
 export type Suggestion =
@@ -10,9 +10,9 @@ export type Suggestion =
   | { readonly value: string; readonly field: string; readonly count: number };
 
 /**
- * The list, filled in rounds. Within a round, values that start with the input come first; otherwise the
- * order is that of the `add` calls. A document's value or a popular query is dropped if it equals an earlier
- * suggestion after folding.
+ * The list, filled in rounds. Within a round, values that start with the input come first, and the order is
+ * otherwise that of the `add` calls. A document's value or a popular query is dropped if an earlier
+ * suggestion is equal after folding.
  */
 export class SuggestionList {
   readonly #max: number;
@@ -35,7 +35,7 @@ export class SuggestionList {
     return this.#closed.length >= this.#max;
   }
 
-  /** True if no further additions to this round would be shown. */
+  /** True if nothing that is still added to this round would be shown. */
   get roundFull(): boolean {
     return this.#closed.length + this.#starting.length >= this.#max;
   }
@@ -51,7 +51,10 @@ export class SuggestionList {
     return true;
   }
 
-  /** Groups are compared byte by byte, like facet values, so that each count is exact. */
+  /**
+   * Returns the key by which duplicates are found. Groups with different bytes stay separate, like facet
+   * values, so that their counts are exact; other suggestions are folded.
+   */
   #key(suggestion: Suggestion): string {
     if ("count" in suggestion && suggestion.field !== LOGGED_QUERIES) return suggestion.value;
     return Buffer.from(this.#analyser.fold(suggestion.value)).toString("latin1");

@@ -13,8 +13,8 @@ import { LOGGED_QUERIES } from "./suggest-list.js";
 
 export interface SuggestRequest {
   /**
-   * A search for the input in the suggested fields. The last word is a prefix, the most popular documents
-   * come first, and the page is not set yet.
+   * A search for the input in the suggested fields: the last word is a prefix, and the most popular documents
+   * come first. The caller still has to set the page.
    */
   readonly query: QueryRequest;
   /** In request order, without duplicates. Empty if only queries are suggested. */
@@ -22,7 +22,7 @@ export interface SuggestRequest {
   /** True if popular queries are suggested. */
   readonly queries: boolean;
   readonly perPage: number;
-  /** The field to group by. Null suggests the fields' values. */
+  /** The field to group by. Null if the fields' values are suggested. */
   readonly groupBy: ResolvedField | null;
 }
 
@@ -37,7 +37,10 @@ export const SUGGEST = object(
   },
   { unknown: "ignored", nulls: "refused" },
 );
-/** Shorter words are not corrected, because nearly every short word is one letter away from another. */
+/**
+ * Words with fewer letters are not corrected, because nearly every short word is one letter away from
+ * another.
+ */
 const TYPO_LETTERS_MIN = 4;
 
 /** Throws SkeinError SK-SE-400; the message names the parameter. */
@@ -81,7 +84,7 @@ export function mayBeMisspelt(words: readonly Token[]): boolean {
   return words.some(({ term, parts }) => parts === 1 && [...term].length >= TYPO_LETTERS_MIN);
 }
 
-/** A field with the reserved name takes precedence over popular queries. */
+/** If the index has a field with the name reserved for past searches, that name means the field. */
 function suggestedFields(list: string, schema: ResolvedSchema): Pick<SuggestRequest, "fields" | "queries"> {
   const names = commaList(list);
   if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");

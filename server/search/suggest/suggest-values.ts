@@ -1,5 +1,5 @@
-// Selects which values of a matching document to suggest for an input, and marks those that start with it.
-// Compares words in their indexed forms; pure except for the analyser.
+// Selects which of a document's values to suggest for an input, and marks those that start with it. Compares
+// words in their indexed forms; pure except for the analyser.
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
@@ -20,9 +20,9 @@ export interface ValueRules {
   readonly input: readonly Token[];
   /** The words that were searched for: the input's words with their allowed forms. */
   readonly words: readonly SearchWord[];
-  /** Numbers of the searched fields' stemmers. */
+  /** Stemmer numbers for the languages of the searched fields. */
   readonly languages: readonly number[];
-  /** True if a value that starts with another form of a word also counts as starting with the input. */
+  /** True if a value also starts with the input when it starts with other forms of the input's words. */
   readonly otherForms: boolean;
   /** Values with more bytes are running text, unsuitable for a search box. */
   readonly bytesMax: number;
@@ -35,7 +35,10 @@ export interface Judgement {
   readonly startsWithInput: boolean;
 }
 
-/** A searched word with all its forms. */
+/**
+ * The forms in which a value may contain a searched word: whole terms, prefixes of terms, or sequences of
+ * terms.
+ */
 interface WordForms {
   readonly whole: ReadonlySet<string>;
   readonly prefixes: readonly string[];
@@ -52,8 +55,8 @@ export class ValueChooser {
   }
 
   /**
-   * Returns the values that contain all words, in the order of fields and elements. If no value contains all
-   * of them, returns the value that contains the most. Ties go to a value that contains the word being typed,
+   * Returns the values that contain all words, in the order of fields and elements. If there are none,
+   * returns the value that contains the most words. Ties go to a value that contains the word being typed,
    * then to the first value.
    */
   choose(document: Readonly<Record<string, unknown>>, fields: readonly ResolvedField[]): FittingValue[] {
@@ -145,8 +148,8 @@ function hasSequence(terms: readonly string[], { sequences }: WordForms): boolea
 }
 
 /**
- * True if the value's words from position `at` on begin with the input's words from position `from` on. A
- * word equals the same word written in parts: a joined token skips all its parts.
+ * True if the value's words from position `at` on begin with the input's words from position `from` on. Words
+ * written as one and in parts are equal: a joined token stands for all its parts.
  */
 function startsWith(value: readonly Token[], at: number, input: readonly Token[], from: number): boolean {
   const end = (input.findLast(({ parts }) => parts === 1)?.position ?? -1) + 1;

@@ -1,5 +1,5 @@
-// Suggestions for partly typed input. Literal matches come first; corrected spellings only fill the remaining
-// places. The list contains either values of documents or, if grouped, one field's values with counts.
+// Suggestions for partly typed input. Literal matches come first, and corrected spellings only fill what
+// remains of the list. It contains either values of documents or, if grouped, one field's values with counts.
 // Popular queries may precede them. Uses the same steps as a query; this file runs them in order and fills
 // the list.
 
@@ -41,7 +41,7 @@ export interface Suggestions {
   readonly took_ms: number;
 }
 
-/** What suggestions depend on. */
+/** The services that suggestions need. */
 interface Suggesting extends Pick<Searching, "reads" | "limits"> {
   readonly queriedIndexes: QueriedIndexes;
 }
@@ -53,7 +53,7 @@ interface Task extends Pick<Searching, "reads" | "limits"> {
   readonly input: readonly Token[];
 }
 
-/** Throws SkeinError. */
+/** Returns suggestions for the input in `body`. Throws SkeinError. */
 export async function suggest(
   { reads, limits, queriedIndexes }: Suggesting,
   contents: IndexContents,
@@ -73,7 +73,7 @@ export async function suggest(
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 
-/** Returns null if a document no longer exists in its shard. */
+/** Returns the suggestions, or null if a document no longer exists in its shard. */
 async function suggestionsOf(task: Task, snapshot: IndexSnapshot): Promise<readonly Suggestion[] | null> {
   const { request, input, index } = task;
   const list = new SuggestionList(request.perPage, index.analyser);
@@ -144,7 +144,8 @@ async function addValues(
     const plan = planOf(task, typos, { perPage: rows });
     if (plan.text.words.length === 0) return true;
     const first = from === 0;
-    // In the first pass, documents arrive with their rows; any other documents are fetched in chunks.
+    // In the first pass, the shards send documents along with their rows. Otherwise they are fetched in
+    // chunks.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
     const matched = await matchQuery(plan, snapshot, () => page);
     const { winners, found } = merged(matched, from, rows - from);
@@ -165,14 +166,14 @@ async function addValues(
   return true;
 }
 
-/** Returns the row numbers at which the passes end, in order. */
+/** Returns for each pass the number of the row before which it ends. */
 function windows({ request }: Task): number[] {
   const rowsMax = FIXED_LIMITS.suggestRowsMax;
   const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
   return [...first.filter((rows) => rows < rowsMax), rowsMax];
 }
 
-/** Adds the group field's values over all matching documents, by descending number of documents. */
+/** Adds the group field's values over all matching documents, those with most documents first. */
 async function addGroups(
   task: Task,
   snapshot: IndexSnapshot,
@@ -201,8 +202,7 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
   const plan = planQuery(query, index, scale);
-  // Never drops words, because the suggestions would then no longer fit the input. Never matches inside
-  // words.
+  // Drops no words, because the suggestions would no longer fit the input, and does not match inside words.
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 

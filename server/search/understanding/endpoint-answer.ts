@@ -1,6 +1,6 @@
-// What a language model is asked about a query, and the validation of its answer. A claim must have the right
-// shape, name only fields and values that exist in the index, and use only words and numbers from the query.
-// Makes no network requests.
+// The question that a language model is asked about a query, and the validation of its answer, called a
+// claim. A claim must follow the schema, name only fields and values that exist in the index, and use only
+// words and numbers from the query. Makes no network requests.
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { list, oneOf, text, type ValueReader } from "../../ground/input/readers.js";
@@ -17,7 +17,7 @@ const VALUES_TOLD = 30;
 const FILTERS_MAX = 10;
 const WORDS_MAX = 10;
 
-/** An answer of the right shape, not yet checked against the index. */
+/** An answer that follows the schema but has not been checked against the index. */
 export interface Claim {
   readonly text: string;
   readonly filters: readonly {
@@ -65,14 +65,14 @@ export function questionOf(query: string, facts: IndexFacts): ModelQuestion {
   };
 }
 
-/** Throws SkeinError if the answer is not a claim. */
+/** Throws SkeinError if the answer does not follow the schema. */
 export function readClaim(answer: unknown, limits: Limits): Claim {
   return CLAIM.read(answer, "", { limits, code: "SK-AI-503" });
 }
 
 /**
- * Returns the query as the model claims to understand it. Returns null if part of the claim is wrong, or if
- * the model understood nothing.
+ * Returns the query as the model claims to understand it. Returns null if any part of the claim fails its
+ * check, or if the model understood nothing.
  */
 export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritten | null {
   const tokens = tokensOf(query);
@@ -129,7 +129,7 @@ export function claimed(query: string, claim: Claim, facts: IndexFacts): Rewritt
   };
 }
 
-/** A claim does not say which part of the query it was read from. */
+/** A claim does not say which tokens it was read from. */
 const WHOLE = { from: 0, to: 0, doubt: null } as const;
 
 function filterReading(

@@ -1,6 +1,6 @@
-// Asks a language model on an OpenAI-compatible server that the tenant chose to interpret queries. Sends one
-// request per query, waits no longer than the configured timeout, and caches answers. An answer is only a
-// claim: endpoint-answer.ts validates it.
+// Asks a language model to interpret queries. It runs on an OpenAI-compatible server that the tenant chose.
+// Sends one request per query, waits no longer than the configured timeout, and caches answers. An answer is
+// only a claim, which endpoint-answer.ts validates.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -18,11 +18,17 @@ import type { IndexFacts } from "./facts.js";
 /** Maximum number of cached answers. */
 const ANSWERS_MAX = 1_000;
 
-/** How long (ms) the server is left alone after a failure, so that not every query waits for a timeout. */
+/**
+ * Time (ms) without requests to a model server after it has failed, so that not every query waits for a
+ * timeout.
+ */
 const REST_MS = 2_000;
 const UNDER_WAY_MAX = 32;
 
-/** The endpoint for one state of an index record. Null if no model can be asked. */
+/**
+ * An index's endpoint, kept until its record changes. Null if the index has none or its API key cannot be
+ * read.
+ */
 interface Known {
   readonly record: IndexRecord;
   readonly endpoint: ChatEndpoint | null;
@@ -43,8 +49,8 @@ export class EndpointReader {
   /** Keyed by index uid. */
   readonly #known = new Map<number, Known>();
   /**
-   * When each index's endpoint may be asked again. A changed setting creates a new record, whose endpoint may
-   * be asked immediately.
+   * The time at which each index's endpoint may be asked again after a failure. A change of settings creates
+   * a new record, whose endpoint may be asked immediately.
    */
   readonly #resting = new WeakMap<IndexRecord, number>();
 
@@ -82,7 +88,7 @@ export class EndpointReader {
     }
   }
 
-  /** Fails all requests in progress. */
+  /** Aborts all requests in progress, which then fail. */
   close(): void {
     for (const uid of this.#known.keys()) this.#forget(uid);
   }

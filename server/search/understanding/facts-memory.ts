@@ -1,8 +1,8 @@
-// Caches facts about recently queried indexes, up to a maximum number of values. Facts belong to one
-// generation. For a large index, outdated facts stay in use for a while: counting its facets after every
-// write would cost more than noticing a new value a few seconds late, and every reading is verified on the
-// current index anyway. The facts are renewed in the background while the query continues with the cached
-// facts.
+// Caches the facts (IndexFacts) about recently queried indexes, up to a total number of facet values. Facts
+// belong to one generation of an index. For a large index, outdated facts stay in use for a while: counting
+// its facets after every write would cost more than noticing a new value a few seconds late, and every
+// reading is verified on the current index anyway. They are renewed in the background while queries continue
+// with the cached facts.
 
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -13,10 +13,10 @@ import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./fac
 
 /** Maximum number of cached facet values, over all indexes. */
 const VALUES_MAX = 200_000;
-/** Age (ms) at which a large index's facts are renewed. */
+/** Age (ms) from which the outdated facts of a large index are renewed. */
 export const FACTS_MS = 5_000;
 
-/** Counts the most frequent facet values over all documents in a snapshot that the caller may see. */
+/** Counts the most frequent facet values over all documents that the caller may see in a snapshot. */
 export type CountValues<V> = (
   schema: V,
   fields: readonly ResolvedField[],
@@ -29,7 +29,7 @@ type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 export interface FactsQuestion<V extends StandingSnapshot> {
   readonly record: IndexRecord;
   readonly schema: ResolvedSchema;
-  /** See Within; empty if the caller may see all documents. */
+  /** Text of the caller's filter (see Within); empty if the caller may see all documents. */
   readonly within: string;
   readonly documents: number;
   readonly snapshot: V;
@@ -51,15 +51,15 @@ interface Entry {
   readonly gatheredAt: number;
   readonly facts: Promise<IndexFacts>;
   size: number;
-  /** True while newer facts are being gathered. */
+  /** True while newer facts are being gathered for this entry. */
   isRenewed: boolean;
 }
 
 /** An index is large if its documents and values together exceed this number. */
 const SMALL_MAX = 50_000;
-/** Facts older than this many times FACTS_MS are no longer used. */
+/** Outdated facts are no longer used when they are older than this many times FACTS_MS. */
 const TOO_OLD = 12;
-/** Number of characters that use about as much memory as one value with its keys. */
+/** A filter text of this length uses about as much memory as one facet value. */
 const CHARACTERS_PER_VALUE = 64;
 
 /** An entry's memory use, counted in values. */
@@ -115,7 +115,7 @@ export class FactsMemory {
     }
   }
 
-  /** Renews an entry's facts. At most one renewal per entry runs at a time. */
+  /** Replaces an entry by one with newer facts. At most one renewal per entry runs at a time. */
   async #renew<V extends StandingSnapshot>(
     key: string,
     known: Entry,
@@ -131,8 +131,8 @@ export class FactsMemory {
         this.#entries.set(key, entry, weightOf(entry));
       });
     } catch {
-      // After a failure, later queries try again. Once the facts are too old, a query waits for new facts and
-      // gets the error.
+      // Ignore the failure: the next query tries again. Once the facts are too old, queries wait for new
+      // facts and get the error.
     } finally {
       known.isRenewed = false;
     }

@@ -1,5 +1,6 @@
-// Facts about an index that readings need: the price field, the units of fields, and facet values. Derived
-// from the schema and facet counts; makes no requests. A reading can name only what is listed here.
+// Facts about an index that query understanding needs: the price field, the units of fields, and facet
+// values. Derived from the schema and facet counts; makes no requests. A reading can name only what is listed
+// here.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
@@ -11,7 +12,7 @@ import { type Unit, unitNamed } from "./units.js";
 /** What a text facet is about. Determines how its values are recognised. */
 export type FacetSubject = "brand" | "colour" | "category" | "other";
 
-/** A value that a query may name. */
+/** A facet value that a query may name. */
 export interface NamedValue {
   readonly field: ResolvedField;
   readonly subject: FacetSubject;
@@ -21,7 +22,7 @@ export interface NamedValue {
   readonly documents: number;
 }
 
-/** A facet value and its frequency. */
+/** A facet value and the number of documents that have it. */
 export interface ValueCount {
   readonly value: string;
   readonly count: number;
@@ -39,13 +40,13 @@ const NO_VALUES: readonly NamedValue[] = [];
 type NameOf = Role | "brand" | "colour" | "category" | "size";
 
 export class IndexFacts {
-  /** Null if the index has no such field, or several equally likely fields. */
+  /** The field for each role. Null if the index has no such field, or several equally likely ones. */
   readonly roles: Readonly<Record<Role, ResolvedField | null>>;
   /** Number fields whose names end in a unit. */
   readonly measured: readonly { readonly field: ResolvedField; readonly unit: Unit }[];
   /**
-   * Facet values by their keys. `#values` uses the exact keys; `#singular` uses the keys with the last one in
-   * the singular.
+   * Facet values by their keys (see tokens.ts). `#values` uses the exact keys, and `#singular` has the last
+   * key in the singular.
    */
   readonly #values = new Map<string, NamedValue[]>();
   readonly #singular = new Map<string, NamedValue[]>();
@@ -55,7 +56,7 @@ export class IndexFacts {
   readonly #fields: ReadonlyMap<string, ResolvedField>;
   /** Number of keys in the longest value. */
   readonly wordsMax: number;
-  /** Number of values. */
+  /** Number of facet values. */
   readonly size: number;
 
   constructor(record: IndexRecord, schema: ResolvedSchema, counted: readonly FieldValues[]) {
@@ -100,17 +101,17 @@ export class IndexFacts {
   }
 
   /**
-   * Returns the values written with these keys. If there are none, returns those that differ only in singular
-   * and plural.
+   * Returns the facet values with exactly these keys or, if there are none, those that differ only in
+   * singular and plural.
    */
   values(keys: readonly string[]): readonly NamedValue[] {
     const exact = this.#values.get(keys.join(" "));
     if (exact !== undefined) return exact;
-    // A brand is a name and has no plural.
+    // A brand is a name and has no plural, so it must match exactly.
     return this.#singular.get(singularKey(keys))?.filter(({ subject }) => subject !== "brand") ?? NO_VALUES;
   }
 
-  /** Returns a field that filters and sorts can name. */
+  /** Returns the field with this name if filters can name it, otherwise null. */
   field(name: string): ResolvedField | null {
     return this.#fields.get(name) ?? null;
   }
@@ -179,12 +180,12 @@ export function facetsToKnow(
     .slice(0, fieldsMax);
 }
 
-/** True if a filter can name the field. `id` has another meaning in filters. */
+/** True if a filter can name the field. `id` cannot be used: in filters, it means the document's id. */
 function isNameable({ index, name }: ResolvedField): boolean {
   return index && name !== "id" && name === name.trim() && !/[:()[\]`&|]/.test(name);
 }
 
-/** Merges all spellings with the same keys into one value. */
+/** Merges spellings that have the same keys into one value. */
 function grouped(field: ResolvedField, subject: FacetSubject, values: readonly ValueCount[]): NamedValue[] {
   const byKeys = new Map<string, { keys: string[]; spellings: string[]; documents: number }>();
   for (const { value, count } of values) {
@@ -209,8 +210,8 @@ function subjectOf(field: ResolvedField, brandField: string | null): FacetSubjec
 }
 
 /**
- * Returns a role's field: the only field named after the role, or the only one whose whole name is the role's
- * word.
+ * Returns the field for a role: the only one that is named after the role or, if there are several, the only
+ * one whose whole name is the role's word. Otherwise null.
  */
 function fieldOf(role: Role, fields: readonly ResolvedField[]): ResolvedField | null {
   const candidates = fields.filter((field) => namedFor(field, role));
@@ -224,7 +225,7 @@ function namedFor(field: ResolvedField, name: NameOf): boolean {
 }
 
 /**
- * Returns the words that a query can use to name the field: its own name, and each language's names for such
+ * Returns the words by which a query can refer to the field: its own name, and what each language calls such
  * a field.
  */
 function namesOf(field: ResolvedField): Set<string> {
@@ -255,8 +256,8 @@ function singularKey(keys: readonly string[]): string {
 }
 
 /**
- * Returns a common form for the singular and plural of most English, French and Spanish nouns. It is not
- * always a real word.
+ * Returns a form that is the same for the singular and plural of most English, French and Spanish nouns, and
+ * not always a real word.
  */
 function singular(key: string): string {
   if (key.length < 3 || key.endsWith("ss")) return key;

@@ -1,7 +1,7 @@
 // Decides what a query means. Every reading is tried on the index before it is used. It is rejected if its
-// filter finds nothing, if documents contain its words literally, or if it is a value that most documents
-// containing its words do not have. A query without readings runs once, as typed. Searching and counting are
-// passed in, so this file can be tested without an index.
+// filter finds nothing, if some documents contain its words literally, or if it is a facet value that most of
+// the documents with its words do not have. A query without readings runs once, as typed. Searching and
+// counting are passed in, so this file can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
@@ -13,17 +13,17 @@ import { contextOf } from "./message.js";
 import { type ReadText, readText } from "./read.js";
 import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./reading.js";
 
-/** Access to an index. `A` is one complete attempt to answer a query. */
+/** Access to an index. `A` is the type of an attempt to answer a query. */
 export interface Asking<A> {
   attempt(request: QueryRequest): Promise<A>;
   /**
-   * Returns the number of documents that an attempt finds. If few documents contain all words, includes
-   * documents that contain only some of them.
+   * Returns the number of documents that an attempt finds. If few of them contain all words, those that
+   * contain some of the words count as well.
    */
   found(attempt: A): Promise<number>;
-  /** Returns the number of documents that contain all words. */
+  /** Returns the number of documents in an attempt that contain all of its words. */
   full(attempt: A): number;
-  /** Returns the number of documents that contain all words of a request and pass its filter. */
+  /** Returns the number of documents that contain all of a request's words and pass its filter. */
   count(request: QueryRequest): Promise<number>;
 }
 
@@ -37,12 +37,12 @@ export interface MeaningLimits extends FilterLimits {
   readonly understandingTrialsMax: number;
 }
 
-/** A query with fewer full matches than this may mean something other than its words. */
+/** If fewer documents than this contain all words, the query may mean something other than its words. */
 const FEW_MATCHES = 3;
 /** A value is accepted if its filter keeps at least this share of the documents that contain its words. */
 const SHARE_MIN = 0.5;
 
-/** True if there are so few full matches that guessing is justified. */
+/** True if so few documents contain all words that guessing is justified. */
 export function isPoor(fullMatches: number): boolean {
   return fullMatches < FEW_MATCHES;
 }
@@ -57,7 +57,10 @@ export class Meaning<A> {
     this.#limits = limits;
   }
 
-  /** Reads the query by its named readings. Returns null if none of them is accepted. */
+  /**
+   * Answers the query by what it says explicitly (`read.named`), plus the facet values that fit. Returns null
+   * if no explicit reading is accepted.
+   */
   async named(request: QueryRequest, facts: IndexFacts): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || read.named.length === 0) return null;
@@ -73,7 +76,7 @@ export class Meaning<A> {
   /**
    * Tries the query with fewer words if `attempt` found few documents that contain all of them. Drops fillers
    * such as "show me". If no document contains all words, also turns one facet value into a filter. Returns
-   * null unless this finds more documents.
+   * null unless more documents then contain all remaining words.
    */
   async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
@@ -100,7 +103,10 @@ export class Meaning<A> {
     return { attempt: better, context: this.#context(meant, read, true) };
   }
 
-  /** Checks a language model's reading of the query on the index. */
+  /**
+   * Tries a language model's claim on the index. Answers the query as typed if the claim finds nothing, or if
+   * documents contain all words as typed but none contain those of the claim.
+   */
   async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
     const used = request.sort === null ? meant : { ...meant, sort: null };
     const attempt = await this.#asking.attempt(requestOf(request, used, true, this.#limits));
@@ -114,8 +120,8 @@ export class Meaning<A> {
   }
 
   /**
-   * Returns the named readings that no document contradicts by containing their words literally. Leaves out
-   * readings with the doubt "share".
+   * Returns the explicit readings, without those whose words some document contains literally. Readings with
+   * the doubt "share" are checked elsewhere and left out.
    */
   async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
     const kept: Reading[] = [];
@@ -137,7 +143,7 @@ export class Meaning<A> {
 
   /**
    * Returns `base`, plus each candidate whose filter keeps most of the documents that contain the candidate's
-   * words.
+   * words. A candidate that corrects a misspelling is skipped if documents contain the word as typed.
    */
   async #shared(
     request: QueryRequest,
@@ -186,8 +192,8 @@ export class Meaning<A> {
     const asTyped = await this.#asking.attempt(request);
     const typed = { attempt: asTyped, context: null };
     if (this.#asking.full(asTyped) > 0) return typed;
-    // If the sort applied to documents that contain only some of the words, sorting by price would list
-    // anything cheap. It therefore applies only to documents that contain all words.
+    // A sort applies only if documents contain all words. If it also applied to documents with some of the
+    // words, sorting by price would list anything cheap.
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)
@@ -206,7 +212,7 @@ export class Meaning<A> {
     return this.#asking.count(this.#requestOf(request, read, meant));
   }
 
-  /** Counts another trial. Returns true once the limit is exceeded. */
+  /** Counts one more query on the index. Returns true once there have been too many. */
   #spent(): boolean {
     return ++this.#trials > this.#limits.understandingTrialsMax;
   }
@@ -223,7 +229,10 @@ export class Meaning<A> {
   }
 }
 
-/** Returns the rewritten query. The request's own sort takes precedence over a sort in the text. */
+/**
+ * Returns the query rewritten according to the readings. If the request has its own sort, a sort in the text
+ * is ignored.
+ */
 function rewrittenFor(
   { sort }: QueryRequest,
   { text, tokens }: ReadText,
@@ -233,7 +242,10 @@ function rewrittenFor(
   return sort === null ? meant : { ...meant, sort: null };
 }
 
-/** True if reading the rewritten text again would change nothing. */
+/**
+ * True if the rewritten text contains no further explicit readings, so that sending it as a query gives the
+ * same result.
+ */
 function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
   return (
     text === "*" || (readText(text, facts, FIXED_LIMITS.understandingTokensMax)?.named.length ?? 0) === 0
@@ -241,7 +253,7 @@ function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
 }
 
 /**
- * Returns the request with the rewritten text. Its own filter still applies, and its own sort takes
+ * Returns the request for the rewritten query. The request's own filter still applies, and its own sort takes
  * precedence.
  */
 function requestOf(
@@ -257,7 +269,7 @@ function requestOf(
     browse: text === "*",
     filter: both(request.filter, filterBy === null ? null : parseFilter(filterBy, limits)),
     sort: request.sort ?? (sort === null ? null : [sort]),
-    // If a reading used the word still being typed, the last remaining word is complete.
+    // If a reading used the word still being typed, the last word that remains has been typed completely.
     prefix: request.prefix && !isLastRead,
   };
 }

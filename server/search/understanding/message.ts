@@ -1,4 +1,4 @@
-// Describes how a query was understood, in a response's `ai_context` member. Depends on readings, but not on
+// Describes how a query was understood, for a response's `ai_context` member. Depends on readings, but not on
 // how they were tried.
 import type { AiContext } from "../found.js";
 import type { Language } from "./languages/language.js";
@@ -12,10 +12,11 @@ export interface Told {
   readonly tokens: readonly TextPiece[];
   readonly language: Language;
   /**
-   * True if the readings were guessed from the words or claimed by a model rather than named in the query.
+   * True if the readings were guessed from the words or claimed by a model, rather than expressed in the
+   * query.
    */
   readonly guessed: boolean;
-  /** Possible readings that were not used. */
+  /** Facet values that were read but not used. */
   readonly unused: readonly Reading[];
 }
 
@@ -36,7 +37,7 @@ export function contextOf(meant: Rewritten, told: Told): AiContext {
   };
 }
 
-/** Returns the query's intent, determined by its most significant part. */
+/** Returns the query's intent, according to its most significant reading. */
 function intentOf({ text, filterBy, sort, avoided }: Rewritten): string {
   if (sort !== null) return "sort";
   if (filterBy !== null) return text === "*" ? "browse" : "filter";
@@ -68,7 +69,7 @@ function wordsOf({ text }: Rewritten): string {
  */
 function alternativesOf(meant: Rewritten, { text, tokens, unused }: Told): string[] {
   const isValue = ({ kind }: Reading): boolean => kind === "value";
-  // A model's claim has no positions in the text.
+  // Readings claimed by a model have no positions in the text.
   const placed = meant.readings.filter(({ from, to }) => to > from);
   const plain = keptText(
     text,

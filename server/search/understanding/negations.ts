@@ -5,13 +5,13 @@ import { type Language, phraseAt } from "./languages/language.js";
 import { filled, type Reading, spanText } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
-/** Maximum number of words in a negated phrase. More words are a sentence rather than a thing. */
+/** Maximum number of words in a negated phrase. A longer phrase is a sentence rather than a thing. */
 const WORDS_MAX = 2;
 const FOLLOWED_BY_NOUN = new Set(["no", "kein", "keine", "keinen", "not", "nicht", "pas"]);
 
 /**
- * Returns the negation that begins at a token. `isCue` returns true if another reading begins at a position,
- * which ends the negation.
+ * Returns the negation that begins at token `at`. It ends before the next reading: `isCue` tells whether one
+ * may begin at a position.
  */
 export function negationAt(
   text: string,
@@ -29,8 +29,8 @@ export function negationAt(
     const denied = deniedAt(tokens, at + phrase.keys.length, language, isCue);
     if (denied === null) continue;
     const isDeterminer = FOLLOWED_BY_NOUN.has(phrase.keys[0] as string);
-    // `no show socks` does not exclude `show socks`. A determiner like `no` therefore negates only at the end
-    // of a query.
+    // A determiner such as `no` negates only a single word at the end of a query: `no show socks` does not
+    // exclude `show socks`.
     if (isDeterminer && (denied.to < tokens.length || denied.words.length > 1)) continue;
     const avoided = denied.words.map(({ from, to }) => spanText(text, tokens, from, to));
     return {

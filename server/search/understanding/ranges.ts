@@ -1,6 +1,6 @@
 // Reads numbers: `under 50`, `between 20 and 40 euro`, `4 stars and up`, `55 inch`, `size 42`. A number
-// refers to the price, to the rating, or to the field whose name contains the number's unit. A bare number is
-// read only if it is not followed by something that it could count (`up to 10 devices`).
+// refers to the price, to the rating, or to the field whose name contains the number's unit. A number without
+// a unit is read only if no word follows that it could count, as in `up to 10 devices`.
 
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { Comparison } from "../../question/filter/filter-ast.js";
@@ -13,7 +13,7 @@ import { converted, isCurrency, isStars, type Unit, unitNamed } from "./units.js
 
 interface Amount {
   readonly value: number;
-  /** The number's unit. `plus` is true if a plus sign follows the number: 4+ stars. */
+  /** The number's unit. `plus` is true if a plus sign follows the number, as in `4+ stars`. */
   readonly of: "money" | "stars" | Unit | null;
   readonly plus: boolean;
   readonly to: number;
@@ -49,7 +49,7 @@ export function rangeAt(
 }
 
 /**
- * Returns true if a bare number may end at a position: it is not followed by something that it could count.
+ * Returns true if a number without a unit may end at a position, because nothing follows that it could count.
  */
 export type EndsAt = (place: number) => boolean;
 
@@ -79,8 +79,8 @@ class RangeReader {
   }
 
   /**
-   * Returns the possible leads: words before the number that may belong to it, such as `with`, `priced at`,
-   * `rating`.
+   * Returns the possible leads, shortest first. A lead consists of words before the number that may belong to
+   * it, such as `with`, `priced at` or `rating`.
    */
   #leads(from: number): Lead[] {
     const leads: Lead[] = [{ to: from, field: null, said: false }];
@@ -165,7 +165,8 @@ class RangeReader {
   }
 
   /**
-   * Reads `55 inch`, `size 42`. Never reads a price or a rating this way, because nobody wants an exact one.
+   * Reads an exact number: `55 inch`, `size 42`. Prices and ratings are not read this way, because nobody
+   * wants an exact one.
    */
   #equal(at: number, named: ResolvedField | null, said: boolean): Reading | null {
     const amount = this.#amount(at);
@@ -241,8 +242,8 @@ class RangeReader {
     const fields = this.facts.measured.filter(
       ({ field, unit }) => unit.dimension === of.dimension && (named === null || named === field),
     );
-    // Prefer the field with exactly this unit, else the only field in the same system of units, else the only
-    // field of the dimension.
+    // Prefer fields with exactly this unit, then fields in the same system of units, then any field for the
+    // dimension. If several fields are equally good, none is used.
     const exact = fields.filter(({ unit }) => unit.factor === of.factor);
     const alike = fields.filter(({ unit }) => unit.imperial === of.imperial);
     const [first, second] = [exact, alike, fields].find((some) => some.length > 0) ?? [];
@@ -271,7 +272,7 @@ class RangeReader {
       place++;
       of = meant;
     } else if (unit !== undefined && (isGluedWord(unit) || (of === "money" && isCurrency(unit.key)))) {
-      // Letters that are not a unit touch the number, so it is not an amount. A currency may be given twice
+      // The number touches letters that are not a unit, so it is not an amount. A currency may be given twice
       // ($50 usd).
       if (isGluedWord(unit)) return null;
       place++;

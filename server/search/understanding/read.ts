@@ -1,6 +1,6 @@
-// Reads a query: finds the words that name a range, a sort, something to leave out or a facet value, and the
-// words that mean nothing. Pure: the same text and facts produce the same readings. meaning.ts, which can
-// query the index, decides which readings are used.
+// Reads a query: finds the words that express a range, a sort, something to leave out or a facet value, and
+// the words that mean nothing for the search. Pure: the same text and facts produce the same readings.
+// meaning.ts, which can query the index, decides which readings are used.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, type Phrases, phraseAt } from "./languages/language.js";
@@ -14,19 +14,19 @@ import { misspeltValueAt, namedValueAt, valueAt } from "./values.js";
 export interface ReadText {
   readonly text: string;
   readonly tokens: readonly TextPiece[];
-  /** Explicit wishes: filters, sorts and negations. */
+  /** What the query says explicitly: ranges, sorts, negations, and values with their field's name. */
   readonly named: readonly Reading[];
   /** Facet values mentioned in the text, in words that no named reading uses. */
   readonly values: readonly Reading[];
   /** Polite and interrogative words without meaning for the search. */
   readonly fillers: readonly Reading[];
-  /** The first named reading's language, else the first filler's, else English. */
+  /** Language of the first named reading, otherwise of the first filler, otherwise English. */
   readonly language: Language;
 }
 
 /**
- * Returns null for a text with more than `tokensMax` tokens, which nobody would type as a query, and for a
- * text without tokens.
+ * Returns the text's readings. Returns null for a text without tokens, and for one with more than `tokensMax`
+ * tokens, which nobody would type as a query.
  */
 export function readText(text: string, facts: IndexFacts, tokensMax: number): ReadText | null {
   const tokens = tokensOf(text);
@@ -40,8 +40,8 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
 }
 
 /**
- * True if a text may name anything. This quick check looks only at the words, without the index's facts; most
- * queries need nothing more. `names` are the words that can name a field.
+ * False if the text certainly has no explicit readings, which is so for most queries. A quick check that
+ * needs only the words that can name a field, `names`, not the index's facts.
  */
 export function mayName(text: string, names: ReadonlySet<string>): boolean {
   const tokens = tokensOf(text);
@@ -96,7 +96,9 @@ function namedReadings(
   return withArticles(tokens, clear(tokens, found, fillers), fillers);
 }
 
-/** True if another reading may begin at a position, which ends the previous reading. */
+/**
+ * True if a range, a sort or a negation may begin at a position, so that the reading before it ends there.
+ */
 function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFacts): boolean {
   const keyAt = (at: number): string | undefined => tokens[at]?.key;
   const key = keyAt(place) ?? "";
@@ -111,9 +113,9 @@ function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFact
 }
 
 /**
- * Drops contradictory readings. If a field has several ranges, or the query has several sorts, drops all of
- * them. A sort must be at the start or end of the query. A negation counts only if something else to search
- * for precedes it.
+ * Drops contradictory and misplaced readings. If a field has several ranges, or the query has several sorts,
+ * all of them are dropped. A sort must be at the start or end of the query. A negation must follow something
+ * else to search for.
  */
 function clear(
   tokens: readonly TextPiece[],
@@ -139,7 +141,7 @@ function clear(
   return found.filter(isKept);
 }
 
-/** Extends sorts to include an article before them: `the cheapest`, `les mieux notés`. */
+/** Extends sorts to the article before them: `the cheapest`, `les mieux notés`. */
 function withArticles(
   tokens: readonly TextPiece[],
   readings: readonly Reading[],
@@ -243,7 +245,10 @@ function longestFrom(
   return null;
 }
 
-/** If a query names two brands, the shopper wants a choice or a comparison, not a filter. */
+/**
+ * Drops all values of a field if the query names several: someone who names two brands wants a choice or a
+ * comparison, not a filter.
+ */
 function oneForEachField(readings: readonly Reading[]): Reading[] {
   const fieldOf = ({ filter }: Reading): string => filter?.split(":")[0] ?? "";
   return readings.filter(

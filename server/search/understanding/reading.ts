@@ -1,4 +1,4 @@
-// A reading of one part of a query, and the combination of readings into a rewritten query.
+// What one part of a query means, and how several such readings combine into a rewritten query.
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { SortRequest } from "../../question/request/query-sort.js";
 import type { Language } from "./languages/language.js";
@@ -13,22 +13,22 @@ export interface Reading {
   /** A condition in filter_by syntax. */
   readonly filter?: string;
   readonly sort?: SortRequest;
-  /** Unwanted words or sequences of words. Documents that contain them come last. */
+  /** Unwanted words or phrases. Documents that contain them come last. */
   readonly avoided?: readonly string[];
   /** Explanation for the shopper. */
   readonly said: string;
   /**
-   * When the words mean something else after all. "words": if a document contains the words in this order and
-   * also the rest of the query. "all": if a document contains all of the query's words. "share": unless the
-   * filter keeps most of the documents that contain the words. null: never.
+   * The test by which the index can refute the reading. "words": a document contains these words in this
+   * order, and the rest of the query. "all": a document contains all of the query's words. "share": the
+   * filter does not keep most of the documents that contain the words. null: there is no test.
    */
   readonly doubt: "words" | "all" | "share" | null;
-  /** The indexed value, if it differs from the typed word. */
+  /** The indexed value, if the typed word is a misspelling of it. */
   readonly corrected?: string;
   readonly language: Language;
 }
 
-/** A query's interpretation. */
+/** A query rewritten according to its readings. */
 export interface Rewritten {
   /** Text to search for; `*` if no text remains. */
   readonly text: string;
@@ -54,14 +54,17 @@ export function rewritten(
   };
 }
 
-/** Returns the text without the readings, and without the punctuation between adjacent readings. */
+/**
+ * Returns the text that is left after the readings have been cut out, without stray punctuation around the
+ * cuts.
+ */
 export function keptText(text: string, tokens: readonly TextPiece[], readings: readonly Reading[]): string {
   const parts: string[] = [];
   let at = 0;
   for (const { from, to } of [...readings].sort((a, b) => a.from - b.from)) {
     parts.push(text.slice(at, tokens[from]!.start));
     at = tokens[to - 1]!.end;
-    while (text[at] === '"') at++; // closes no phrase, but could open one if no word precedes it
+    while (text[at] === '"') at++; // an unpaired quote (an inch mark), which could now open a phrase
   }
   parts.push(text.slice(at));
   return parts

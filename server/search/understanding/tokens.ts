@@ -1,4 +1,4 @@
-// Splits a query into tokens with known positions, so that readings can be cut out of it. Numbers are
+// Splits a query into tokens whose positions are known, so that readings can be cut out of it. Numbers are
 // separated from units that touch them (55inch, 50€). Quoted parts and excluded words are sealed: nothing in
 // them is read. The engine's analyser is not used, because it drops currency signs and decimal points.
 // Independent of languages and indexes.
@@ -7,7 +7,7 @@ import { queryParts } from "../../question/words/query-parts.js";
 
 export interface TextPiece {
   readonly kind: "word" | "number" | "symbol" | "sealed";
-  /** The text without case and accents. Empty for a sealed token, which equals no word. */
+  /** The token's text without case and accents. Empty for a sealed token, so that it equals no word. */
   readonly key: string;
   /**
    * Value of a number that is separate or followed by a unit. Null for other tokens, and for numbers in
@@ -20,8 +20,8 @@ export interface TextPiece {
   /** True if the token directly follows the previous token, without a space. */
   readonly touches: boolean;
   /**
-   * `opens` and `closes` are true if a word of the text starts or ends with the token. Both are true for a
-   * whole word, unlike a part of a code such as MH01-XS-Black.
+   * `opens` is true if the token is at the start of a whole word of the text, and `closes` if it is at the
+   * end. The middle of a code such as MH01-XS-Black has neither.
    */
   readonly opens: boolean;
   readonly closes: boolean;
@@ -32,7 +32,7 @@ const PIECE =
 const SEALED = { kind: "sealed", key: "", value: null, touches: false, opens: true, closes: true } as const;
 const LETTERS = /^[\p{L}\p{M}]/u;
 const APOSTROPHES = /['’]/g;
-/** Matches most parts of queries and most values. Their keys need no character-by-character processing. */
+/** Most words of queries and values match this; their keys need no character-by-character processing. */
 const PLAIN_WORD = /^[A-Za-z]+$/;
 const PLAIN_WORDS = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
 const ASCII = /^[\x20-\x7e]*$/;
@@ -46,7 +46,7 @@ export function tokensOf(text: string): TextPiece[] {
   return tokens;
 }
 
-/** Returns the keys of a phrase or value. Nothing in it is sealed. */
+/** Returns the keys of a phrase or value, without treating quotes and minus signs as sealing. */
 export function keysOf(text: string): string[] {
   const tokens: TextPiece[] = [];
   addPieces(tokens, text, 0, text.length);
@@ -112,7 +112,10 @@ function addPieces(tokens: TextPiece[], text: string, from: number, to: number):
   }
 }
 
-/** True if neither a letter nor a joining sign precedes the number, and no sign continues it. */
+/**
+ * True if the number is not part of a longer word or code: no letter or joining sign precedes it, and no
+ * joining sign follows it.
+ */
 function standsAlone(part: string, start: number, end: number): boolean {
   const before = part.slice(0, start);
   if (/[\p{L}\p{M}\p{N}]$/u.test(before) || /[/:.#*_]$/u.test(before)) return false;
@@ -125,8 +128,8 @@ function isFraction(part: string, start: number): boolean {
 }
 
 /**
- * Parses a number. 1,299.99 and 1.299,99 are the same number. So are 1,299 and 1.299, because prices do not
- * have three decimals.
+ * Parses a number with commas or points. 1,299.99 and 1.299,99 are the same number, and so are 1,299 and
+ * 1.299, because prices do not have three decimals.
  */
 function numberOf(text: string): number | null {
   const separators = [...text.matchAll(/[.,]/g)].map(({ index }) => index);

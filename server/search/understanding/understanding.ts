@@ -1,5 +1,5 @@
-// Understands queries over an index: gathers its facts, tries readings on it, and falls back to the query as
-// typed. For most queries, checking the words is enough, and they run once.
+// Understands queries over an index: gathers the index's facts, tries readings, and falls back to the query
+// as typed. For most queries a look at the words shows that there is nothing to read, and they run once.
 
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -60,8 +60,8 @@ export class QueryUnderstanding implements Understanding {
   }
 
   /**
-   * Asks the model. Does not ask it about a query of one or two words, which simply names the product, or
-   * about one with too many words.
+   * Asks the model, unless the query has only one or two words, which simply name the product, or too many
+   * words.
    */
   async #byEndpoint(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
@@ -73,7 +73,7 @@ export class QueryUnderstanding implements Understanding {
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
     const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
-    // Without a claim the result must not be cached, because the model may answer next time.
+    // Without a claim, the answer must not be cached, because the model may respond next time.
     return { ...(await asTyped(query)), lasting: current && claim !== null };
   }
 
@@ -124,8 +124,8 @@ async function asTyped({ asked, attempt }: AskedQuery): Promise<Meant> {
 }
 
 /**
- * Returns null on a 400 error: a reading combined with the query's own filter may exceed a limit of the
- * index.
+ * Returns null if `work` fails with a 400 error: a reading combined with the query's own filter may exceed a
+ * limit of the index.
  */
 async function orNothing<T>(work: Promise<T>): Promise<T | null> {
   try {

@@ -12,10 +12,11 @@ export type Dimension =
 
 export interface Unit {
   readonly dimension: Dimension;
-  /** The unit's size in base units of its dimension. */
+  /** The unit's size in the dimension's base unit. */
   readonly factor: number;
   /**
-   * True for imperial units. In a shop, inches and metres measure different things: a screen and its cable.
+   * True for imperial units. The system of units matters, because in a shop, inches and metres measure
+   * different things: a screen and its cable.
    */
   readonly imperial: boolean;
 }

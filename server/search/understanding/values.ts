@@ -10,7 +10,7 @@ import { filled, labelOf, type Reading, valueFilter } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
 const LETTERS_MIN = 3;
-/** A brand can be as short as HP. */
+/** Minimum number of letters in a brand: one can be as short as HP. */
 const BRAND_LETTERS_MIN = 2;
 const ONE_EDIT_LETTERS_MIN = 5;
 const TWO_EDITS_LETTERS_MIN = 9;
@@ -26,8 +26,8 @@ export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: In
 }
 
 /**
- * Returns the value that begins at a token. `isLast(place)` returns true if all tokens from `place` on belong
- * to readings.
+ * Returns the facet value that begins at token `at`. `isLast(place)` returns true if all tokens from `place`
+ * on belong to readings.
  */
 export function valueAt(
   tokens: readonly TextPiece[],
@@ -46,7 +46,9 @@ export function valueAt(
   return { ...readingOf(found.value, at, found.to, language), doubt: "share" };
 }
 
-/** Returns the value that a word misspells, if exactly one value is within the allowed number of edits. */
+/**
+ * Returns the facet value that a word misspells, if exactly one value is within the allowed number of edits.
+ */
 export function misspeltValueAt(
   tokens: readonly TextPiece[],
   at: number,
@@ -111,7 +113,7 @@ function longestValue(
   return found;
 }
 
-/** Combines one field's values, such as singular and plural. */
+/** Combines values of one field, such as singular and plural, into one value with all their spellings. */
 function merged(values: readonly NamedValue[]): NamedValue {
   return { ...values[0]!, spellings: values.flatMap(({ spellings }) => spellings) };
 }
@@ -136,8 +138,8 @@ function colourAt(
 }
 
 /**
- * True if people would name the value in a query: it has enough letters, or both letters and digits, and is
- * not a single function word.
+ * True if people would name the value in a query. It needs enough letters, or both letters and digits, and
+ * must not be a single function word.
  */
 function isSaid({ keys, subject }: NamedValue): boolean {
   const letters = keys.join("").replace(/[^\p{L}]/gu, "").length;

@@ -5,5 +5,5 @@ import { FRENCH } from "./french.js";
 import { GERMAN } from "./german.js";
 import { SPANISH } from "./spanish.js";
 
-/** If two readings are equally long, the earlier language's reading wins. */
+/** Order matters: if two languages give readings of the same length, the earlier language wins. */
 export const LANGUAGES = [ENGLISH, GERMAN, FRENCH, SPANISH] as const;

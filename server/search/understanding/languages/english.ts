@@ -1,4 +1,4 @@
-// The English words and sentences for query understanding.
+// English words that query understanding recognises, and the sentences with which it explains itself.
 import { compileLanguage } from "./language.js";
 
 export const ENGLISH = compileLanguage({

@@ -1,4 +1,4 @@
-// The French words and sentences for query understanding.
+// French words that query understanding recognises, and the sentences with which it explains itself.
 import { compileLanguage } from "./language.js";
 
 export const FRENCH = compileLanguage({

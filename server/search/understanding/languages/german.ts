@@ -1,4 +1,4 @@
-// The German words and sentences for query understanding.
+// German words that query understanding recognises, and the sentences with which it explains itself.
 import { compileLanguage } from "./language.js";
 
 export const GERMAN = compileLanguage({

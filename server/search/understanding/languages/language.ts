@@ -1,10 +1,10 @@
 // The format of a language's table: the words that shoppers use for ranges, sorts and negations, and the
-// sentences that describe the interpretation. Phrases are written naturally; compileLanguage folds them into
-// token keys.
+// sentences that describe how a query was understood. Phrases are written naturally; compileLanguage folds
+// them into token keys.
 import type { Comparison } from "../../../question/filter/filter-ast.js";
 import { keysOf } from "../tokens.js";
 
-/** What a sort or range is about if it does not name a field of the index. */
+/** What a sort or range refers to if it does not name a field. */
 export type Role = "price" | "rating" | "date" | "popularity";
 
 /** One language in source form. `|` separates phrases. */
@@ -13,16 +13,16 @@ export interface LanguageTable {
   /** Precedes a number: `under 50`. */
   readonly before: Readonly<Record<Comparison, string>>;
   /**
-   * Precedes a number, but only a number with a currency or unit, or a number for a named field: `iPhone Pro
-   * Max 256` is not a price.
+   * Precedes a number that has a currency or unit or belongs to a named field. Other numbers do not count: in
+   * `iPhone Pro Max 256`, 256 is not a price.
    */
   readonly beforeUnit: Readonly<Record<Comparison, string>>;
-  /** Follows a number with a unit, or a number for a named field: `4 stars and up`. */
+  /** Follows a number that has a unit or belongs to a named field: `4 stars and up`. */
   readonly after: Readonly<Record<"<=" | ">=", string>>;
   /** Pairs such as `between ... and`. */
   readonly between: readonly (readonly [string, string])[];
   /**
-   * Comes between two numbers: `20 to 40 euro`. At least one of them must have a unit, unless a field is
+   * Stands between two numbers: `20 to 40 euro`. At least one of them must have a unit, unless a field is
    * named.
    */
   readonly to: string;
@@ -30,7 +30,7 @@ export interface LanguageTable {
   readonly sorts: readonly (readonly [phrases: string, role: Role, descending: boolean])[];
   readonly without: string;
   /**
-   * Negations that also have many other uses. They are accepted only if no document contains all of the
+   * Negations that also have many other uses, and are therefore read only if no document contains all of the
    * query's words.
    */
   readonly not: string;
@@ -40,9 +40,9 @@ export interface LanguageTable {
   readonly and: string;
   readonly fillers: string;
   readonly articles: string;
-  /** Connectives that precede a reading and are meaningless without it: `with at least 4 stars`, `in red`. */
+  /** Connectives that precede a reading and have no meaning without it: `with at least 4 stars`, `in red`. */
   readonly connectives: string;
-  /** Introduces what the product is for: `case for samsung` means a case. */
+  /** Introduces what a product goes with: `case for samsung` means a case. */
   readonly goesWith: string;
   /** Names of fields, by subject. A field whose name contains one of these words has that subject. */
   readonly names: Readonly<Record<Role | "brand" | "colour" | "category" | "size", string>>;
@@ -72,7 +72,7 @@ export interface Phrase<T> {
   readonly means: T;
 }
 
-/** Phrases by their first key. Phrases with the same first key are sorted longest first. */
+/** Phrases by their first key. Of several phrases with the same first key, the longest comes first. */
 export type Phrases<T> = ReadonlyMap<string, readonly Phrase<T>[]>;
 
 export interface BeforeNumber {

@@ -1,4 +1,4 @@
-// The Spanish words and sentences for query understanding.
+// Spanish words that query understanding recognises, and the sentences with which it explains itself.
 import { compileLanguage } from "./language.js";
 
 export const SPANISH = compileLanguage({
