@@ -15,7 +15,10 @@ export class DroppedIndexes {
     this.#store = store;
   }
 
-  /** Records an index whose keys have been deleted. */
+  /**
+   * Records an index whose keys have been deleted. Compacts all recorded indexes once they occupy
+   * COMPACT_BYTES_MIN on disk.
+   */
   async add(uid: number): Promise<void> {
     this.#uids.push(uid);
     if (this.#uids.length > REMEMBERED_MAX) this.#uids.shift();

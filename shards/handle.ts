@@ -49,7 +49,10 @@ type OnIndex = (
   work: (index: IndexShard) => ShardReply | Promise<ShardReply>,
 ) => ShardReply | Promise<ShardReply>;
 
-/** Synchronous for most reads, so that one event-loop turn can answer many of them. */
+/**
+ * Returns the reply itself for most reads, not a promise, so that one event-loop turn can answer many of
+ * them.
+ */
 export function handle(shard: Shard, message: Uint8Array): ShardReply | Promise<ShardReply> {
   try {
     const reader = new MessageReader(message);

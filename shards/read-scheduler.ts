@@ -129,7 +129,7 @@ export class ReadScheduler {
     return (this.#late.get(flow) ?? 0) < LATE_MAX;
   }
 
-  /** Runs waiting reads, but gives way to the thread's other work after a while. */
+  /** Runs waiting reads, but lets the thread do its other work after STRETCH_MS. */
   readonly #serve = (): void => {
     this.#scheduled = false;
     const begunMs = this.#nowMs();

@@ -1,5 +1,5 @@
-// One shard: a database and its indexes. The only mutable root of its thread. Opens and closes of an index
-// run one after another. Replaces an index whose engine has trapped.
+// One shard: a database and its indexes. All of the thread's mutable index state belongs to it. Opens and
+// closes an index in one call at a time. Replaces an index whose engine has trapped.
 
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
@@ -66,7 +66,7 @@ export interface ShardOptions {
   /** Creates a fresh engine instance. */
   engine(): Engine;
   workbench: Workbench;
-  /** Creates a fresh instance with this model loaded. */
+  /** Creates an embedder, with its own instance, for this model. */
   embedder(model: Uint8Array): Embedder;
   /** Logs a failure that no request reports. */
   report(message: string, error: unknown): void;
@@ -105,7 +105,7 @@ export class Shard {
     this.backups = new BackupSnapshots(options.store, this.#slices);
   }
 
-  /** Opens the shard on the store, after deleting what interrupted drops left behind. */
+  /** Opens the shard on the store, after deleting the remains of interrupted drops. */
   static async open(options: ShardOptions): Promise<Shard> {
     await clearOrphans(options.store);
     return new Shard(options);
@@ -129,7 +129,9 @@ export class Shard {
     if (damage !== undefined) throw damage;
   }
 
-  /** Opens the index unless it is already open. An open index adopts `schema` if that is newer. */
+  /**
+   * Opens the index unless it is already open. An open index adopts `vectors`, and `schema` if that is newer.
+   */
   openIndex({ uid, schema, made, vectors }: OpenRequest): Promise<OpenReply> {
     return this.#lane(uid).run(async () => {
       const known = this.#indexes.get(uid);
@@ -311,7 +313,7 @@ export class Shard {
     reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
   }
 
-  /** Logs the damage, once, and returns the error for the request that found it. */
+  /** Logs the damage unless it has been logged before. Returns the error for the request that found it. */
   #damage(uid: number, cause: Error): ShardError {
     if (!this.#reported.has(cause.message)) {
       this.#reported.add(cause.message);
@@ -346,7 +348,7 @@ function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Deletes what interrupted drops left behind. An index without a manifest that was not being dropped has lost
+ * Deletes the remains of interrupted drops. An index without a manifest that was not being dropped has lost
  * its manifest. It does not open, and is kept for `skein repair`.
  */
 async function clearOrphans(store: Store): Promise<void> {

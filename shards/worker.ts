@@ -49,7 +49,8 @@ async function openShard({
   queries,
   largeWork,
 }: ShardWorkerData): Promise<Shard> {
-  // Comes first, because later steps may fail, and an earlier thread may have died during large work.
+  // Created first, even if later steps fail: this clears the flag left by a thread that died during large
+  // work.
   const large = new LargeWork(largeWork, shard);
   const module = new EngineModule(engine, () => reads.meanwhile());
   const location = join(shardsDir, String(shard));

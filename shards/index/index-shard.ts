@@ -39,9 +39,12 @@ import { Writer } from "./write/writer.js";
 
 export interface IndexOptions {
   home: IndexHome;
-  /** A fresh instance that nothing else uses. */
+  /** A fresh engine that nothing else uses. */
   engine: Engine;
-  /** True if the index was created earlier. If the database lacks such an index, it is not created again. */
+  /**
+   * True if the index has been created before. If the database lacks it nevertheless, opening throws instead
+   * of creating it again.
+   */
   made: boolean;
   /** Source of the index's vectors. */
   vectors: VectorPolicy;
@@ -144,7 +147,7 @@ export class IndexShard {
     return this.#writer.write(request);
   }
 
-  /** Positions of the documents that the write would add if it ran now. */
+  /** Positions in the request of the documents that the write would add if it ran now. */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#writer.additions(request);
   }

@@ -1,5 +1,5 @@
-// Limits how many shards do memory-hungry work (large merges and renewals) at once. If all shards did, the
-// server would need twice the memory of its indexes.
+// Limits how many shards do memory-hungry work (large merges and renewals) at once. If all shards did it at
+// the same time, the server would need twice the memory of its indexes.
 
 /** One in this many shards may do large work at any time. */
 const SHARDS_A_WORKER = 4;
@@ -14,8 +14,8 @@ export class LargeWork {
   #notBeforeMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * `working`: a shared array with one number per shard, which is 1 while that shard does large work. A
-   * thread that died may have left its number set.
+   * `working` is shared and holds one flag per shard: 1 while that shard does large work. Clears this shard's
+   * flag, which a previous thread may have left set when it died.
    */
   constructor(working: Int32Array, shard: number) {
     this.#working = working;

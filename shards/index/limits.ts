@@ -13,9 +13,9 @@ export const REINDEX_INPUT_BYTES = 256 * 1024;
 export const SEGMENTS_MAX = 64;
 /** Segment count from which merging takes precedence over re-indexing. */
 export const SEGMENTS_MANY = 24;
-/** When to merge neighbouring segments while writes arrive. */
+/** When to merge neighbouring segments while writes arrive; see MergeEagerness. */
 export const MERGE_BUSY = { runMin: 4, othersMin: 1, shareMax: 0.25 };
-/** When to merge neighbouring segments once the index is quiet. */
+/** When to merge neighbouring segments once the index is quiet; see MergeEagerness. */
 export const MERGE_IDLE = { runMin: 2, othersMin: 0.5, shareMax: 0.5 };
 /**
  * An index is quiet once it has been neither read nor written for this long. A large index waits longer,
@@ -60,8 +60,9 @@ export const WRITE_RESULT_BYTES_MAX = 256 * 1024 * 1024;
 export const BATCH_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 /**
- * Scratch memory for the intermediate results of a reader in another thread. A further amount per document is
- * added. The shard answers queries that need more. Unused scratch takes no physical memory.
+ * Scratch memory lent to a reader in another thread for intermediate results: a fixed amount, plus an amount
+ * per document. Queries that need more are answered by the shard itself. Unused scratch takes no physical
+ * memory.
  */
 export const READER_SCRATCH_BYTES = 256 * 1024;
 export const READER_SCRATCH_DOCUMENT_BYTES = 128;

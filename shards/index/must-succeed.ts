@@ -2,7 +2,10 @@
 // that fails, the index is reopened from the database.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 
-/** Runs `work`. If the engine runs out of memory, the index's owner must reopen it from the database. */
+/**
+ * Runs `work`. If the engine runs out of memory, throws EngineError("unusable"), so that the index's owner
+ * reopens it from the database.
+ */
 export function mustSucceed(work: () => void): void {
   try {
     work();

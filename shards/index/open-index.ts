@@ -27,7 +27,7 @@ import { IndexVectors } from "../vectors/index-vectors.js";
 import { deleteStrayCodes } from "../vectors/stored-codes.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
-/** Total segment size from which documents are read after loading; see turnToDocuments. */
+/** Documents are read after loading if the segments' total size is at least this; see turnToDocuments. */
 const TURN_BYTES_MIN = 8 * 1024 * 1024;
 const TURN_DOCUMENTS = 256;
 
@@ -154,8 +154,8 @@ async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
 }
 
 /**
- * Reads documents spread across a large index, so that LevelDB opens their tables and closes those of the
- * segments. Segment tables are not read again after loading, but would stay mapped in memory.
+ * Reads documents from all over a large index so that their tables push the segments' tables out of LevelDB's
+ * table cache. Segments are not read again after loading, but their tables would otherwise stay mapped.
  */
 async function turnToDocuments(store: Store, uid: number, { segments }: Manifest): Promise<void> {
   const first = segments[0]?.firstSeq ?? 0;

@@ -57,9 +57,9 @@ export async function prepareReplacement(state: ShardIndexState, segment: OpenSe
 }
 
 /**
- * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot. `replacements` contain
- * those of their rows that were live when the watch started; it is empty if there were none. Runs in the
- * index's lane.
+ * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot. `replacements` together
+ * contain the rows that were live in `replaced` when the watch started; the list is empty if there were none.
+ * Runs in the index's lane.
  */
 export async function switchSegments(
   state: ShardIndexState,
@@ -106,7 +106,7 @@ function freshEntry(
   return { segment, live: rows === undefined ? null : liveOf(state.engine, rows, segment) };
 }
 
-/** Finds the new segments' rows with these seqs. */
+/** Returns the rows with these seqs as each new segment's deleted rows, by segment id. */
 function deletedSince(
   state: ShardIndexState,
   fresh: readonly OpenSegment[],

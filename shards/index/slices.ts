@@ -33,7 +33,7 @@ export class Slices {
     if (this.over) await this.next();
   }
 
-  /** Resolves when the caller's slice begins. It lasts until the caller's next await. */
+  /** Resolves when the caller's slice begins. The slice lasts until the caller's next await. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

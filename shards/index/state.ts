@@ -21,7 +21,7 @@ import type { VectorsHome } from "../vectors/vectors-home.js";
 import type { Builder } from "./builder.js";
 import { mustSucceed } from "./must-succeed.js";
 
-/** What a shard provides to its indexes. */
+/** Everything that a shard's indexes share. */
 export interface IndexHome extends VectorsHome {
   store: Store;
   /** True if commits wait for the disk. */
@@ -69,14 +69,17 @@ export class ShardIndexState {
   readonly vectors: IndexVectors;
   /** Called for each row of an older segment that a committed write has deleted. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
-  /** Called when a vector from outside has been stored for a row. */
+  /** Called when an endpoint's vector has been stored for a row. */
   onGiven: (segment: OpenSegment, row: number, vector: Uint8Array) => void = () => undefined;
   schema: ShardSchema;
   generation: number;
   maxSeq: number;
   deleted: Map<number, DeletedRows>;
   closed = false;
-  /** True if the store refused a write and has accepted no segment since. Disk space must be freed first. */
+  /**
+   * True if the store refused a write and has accepted no new segment since. Background work then frees disk
+   * space before anything else.
+   */
   short = false;
   #nextSegment: number;
 
@@ -134,9 +137,9 @@ export class ShardIndexState {
   }
 
   /**
-   * Writes the operations and the manifest of `next` as one batch. They are durable when the promise
-   * resolves; if `sync` is true, regardless of the server's durability setting. On an error (SHARD_STORAGE)
-   * nothing has changed. After a success, the caller updates this state.
+   * Writes the operations and the manifest of `next` as one batch. If `sync` is true, the batch is on disk
+   * when the promise resolves; by default, that depends on the server's durability setting. On an error
+   * (SHARD_STORAGE) nothing has changed. After a success, the caller updates this state.
    */
   async commit(ops: Iterable<StoreOp>, next: NextState, sync = this.home.sync): Promise<void> {
     this.checkOpen();

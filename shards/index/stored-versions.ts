@@ -48,7 +48,7 @@ export async function findVersions(
 }
 
 /**
- * Synchronously reads the live document with this id in the newest snapshot. Returns undefined if there is
+ * Synchronously reads the document with this id that is live in `snapshot`. Returns undefined if there is
  * none.
  */
 export function readVersion(

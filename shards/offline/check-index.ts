@@ -78,7 +78,10 @@ function checkRows(
   }
 }
 
-/** A vector dies with its document, but its bytes may remain in the database for a while. */
+/**
+ * Reports vectors whose document is not stored. A dead document may still have its vector: the two stay in
+ * the database until one batch deletes both.
+ */
 function checkVectors({ uid, vectors, documents, unreadable }: StoredIndex, problems: string[]): void {
   const broken = new Set(unreadable.map(({ seq }) => seq));
   for (const seq of vectors) {

@@ -184,7 +184,10 @@ function usable(contents: StoredIndex, key: Uint8Array, decode: () => unknown): 
   return false;
 }
 
-/** Checks that the active model is complete. Incomplete codes are normal after a crash and are recreated. */
+/**
+ * Checks that the active model is complete. Codes are not checked: incomplete codes are normal after a crash
+ * and are made again.
+ */
 async function checkVectors(store: Store, contents: StoredIndex): Promise<void> {
   const { uid, model } = contents;
   if (model === null) return;
@@ -239,7 +242,10 @@ function readDeleted(stored: Uint8Array | undefined, record: SegmentRecord, uid:
   return deleted;
 }
 
-/** Reads a segment's rows, provided that the engine accepts the segment. */
+/**
+ * Reads a segment's rows. Throws DamagedBytesError if the segment is not the one that the manifest lists, or
+ * if the engine refuses it.
+ */
 function readRows(
   bytes: Uint8Array,
   record: SegmentRecord,

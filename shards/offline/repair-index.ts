@@ -126,7 +126,10 @@ export async function repairIndex(
   return { documents: live.size, segments: segments.length, lost, warnings };
 }
 
-/** Deletes pieces left by an interrupted repair or merge. Their segment numbers are not reused. */
+/**
+ * Returns the operations that delete pieces left by an interrupted repair or merge. Their segment numbers are
+ * not reused.
+ */
 async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promise<StoreOp[]> {
   const ops: StoreOp[] = [];
   if (unfinished.size === 0) return ops;
@@ -138,7 +141,10 @@ async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promis
   return [...ops, ...Array.from(unfinished, (segment) => finishedOp(uid, segment))];
 }
 
-/** Yields live documents, ascending by seq. Adds checksums to documents that have none (`rewritten`). */
+/**
+ * Yields live documents, ascending by seq. Appends to `rewritten` the operations that add a checksum to
+ * documents stored without one.
+ */
 async function* slices(
   store: Store,
   { uid, seqMax }: StoredIndex,
@@ -182,7 +188,8 @@ async function switchOps(
     if (kind === "manifest" || kind === "schema") continue;
     if (kind === "segment" && fresh.has(segmentOfKey(key))) continue;
     if (kind === "document" && live.has(numberOfKey(key))) continue;
-    // Vectors are kept because they cost time or money to make. Codes are derived from them.
+    // Vectors are kept because they cost time or money to make. Codes are not, because they are derived from
+    // the vectors.
     const isWhole = !broken.has(Buffer.from(key).toString("hex"));
     if (kind === "vector" && live.has(numberOfKey(key)) && isWhole) continue;
     if (kind === "model" && isModelWhole) continue;

@@ -36,8 +36,8 @@ export type VectorSource = (typeof SOURCES)[number];
 export interface VectorPolicy {
   source: VectorSource;
   /**
-   * Used for pushed vectors and for vectors from an endpoint, which can be compared only if their origins are
-   * equal. For a model's vectors, the origin is the model's number.
+   * The vectors' origin (see Space): vectors can be compared only if their origins are equal. Used for pushed
+   * vectors and for vectors from an endpoint. The origin of a model's vectors is the model's number instead.
    */
   origin: number;
 }
@@ -102,7 +102,10 @@ export interface IndexStats {
   /** Number of the embedded model; 0 for none. */
   modelNumber: number;
   modelBytes: number;
-  /** Number of documents in the index when the model was trained, and the fields that it was trained on. */
+  /**
+   * Number of documents in the index when the model was trained, and a fingerprint of the fields that it was
+   * trained on.
+   */
   modelDocuments: number;
   modelFields: number;
   /** Unix seconds. */
@@ -191,13 +194,13 @@ export function encodeSchema(request: SchemaRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.SCHEMA, request);
 }
 
-/** Payload of OPEN, after the op byte. */
+/** Decodes the payload of OPEN, which follows the op byte. */
 export function decodeOpen(reader: MessageReader): OpenRequest {
   const fields = readObject(reader);
   return { ...schemaRequest(fields), made: fields.made === true, vectors: checkPolicy(fields.vectors) };
 }
 
-/** Payload of SCHEMA, after the op byte. */
+/** Decodes the payload of SCHEMA, which follows the op byte. */
 export function decodeSchemaRequest(reader: MessageReader): SchemaRequest {
   return schemaRequest(readObject(reader));
 }
@@ -217,7 +220,7 @@ export function encodePolicy(uid: number, policy: VectorPolicy): Uint8Array<Arra
   return encode(Op.VECTORS, { uid, ...policy });
 }
 
-/** Payload of VECTORS, after the op byte. */
+/** Decodes the payload of VECTORS, which follows the op byte. */
 export function decodePolicy(reader: MessageReader): VectorPolicy & { uid: number } {
   const fields = readObject(reader);
   return { uid: whole(fields, "uid"), ...checkPolicy(fields) };
@@ -239,7 +242,7 @@ export function encodeStanding(request: StandingRequest): Uint8Array<ArrayBuffer
   return encode(Op.STANDING, request);
 }
 
-/** Payload of STANDING, after the op byte. */
+/** Decodes the payload of STANDING, which follows the op byte. */
 export function decodeStanding(reader: MessageReader): StandingRequest {
   const fields = readObject(reader);
   const [uid, schemaVersion] = [whole(fields, "uid"), whole(fields, "schemaVersion")];
@@ -250,7 +253,7 @@ export function encodeSize(uid: number): Uint8Array<ArrayBuffer> {
   return encode(Op.SIZE, { uid });
 }
 
-/** Payload of CLOSE, DROP, STATS or SIZE, after the op byte. */
+/** Decodes the payload of CLOSE, DROP, STATS or SIZE, which follows the op byte. */
 export function decodeUid(reader: MessageReader): number {
   return whole(readObject(reader), "uid");
 }
@@ -263,7 +266,7 @@ export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<A
   return encode(Op.IN_USE, { uid, oldestGeneration });
 }
 
-/** Payload of IN_USE, after the op byte. */
+/** Decodes the payload of IN_USE, which follows the op byte. */
 export function decodeInUse(reader: MessageReader): { uid: number; oldestGeneration: number } {
   const fields = readObject(reader);
   return { uid: whole(fields, "uid"), oldestGeneration: whole(fields, "oldestGeneration") };

@@ -41,7 +41,7 @@ export function encodeAllSeqs(request: AllSeqsRequest): Uint8Array<ArrayBuffer> 
     .finish();
 }
 
-/** Payload after the op byte. */
+/** Decodes the payload, which follows the op byte. */
 export function decodeAllSeqs(reader: MessageReader): AllSeqsRequest {
   const request = {
     uid: reader.u32(),
@@ -59,7 +59,7 @@ export function encodeAllSeqsReply(seqs: readonly number[]): Uint8Array<ArrayBuf
   return writer.finish();
 }
 
-/** Ascending. Fewer seqs than the limit mean that there are no more. */
+/** Returns the seqs in ascending order. If there are fewer than the limit, this is the last page. */
 export function decodeAllSeqsReply(reply: Uint8Array): number[] {
   const reader = openReply(reply);
   const seqs: number[] = [];
@@ -75,7 +75,7 @@ export function encodeExport(request: ExportRequest): Uint8Array<ArrayBuffer> {
   return writer.finish();
 }
 
-/** Payload after the op byte. */
+/** Decodes the payload, which follows the op byte. */
 export function decodeExport(reader: MessageReader): ExportRequest {
   const uid = reader.u32();
   const seqs: number[] = [];

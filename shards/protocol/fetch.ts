@@ -94,7 +94,7 @@ const HAS_HIGHLIGHT = 4;
 const HAS_BYTES_MAX = 8;
 
 /**
- * Writes fetch options as the rest of a message. Member names are few, so they are written as plain strings.
+ * Writes fetch options at the end of a message. Member names are few, so they are written as plain strings.
  */
 export function putFetchOptions(
   writer: MessageWriter,
@@ -177,7 +177,7 @@ function checkWord({ terms, prefixes, typos, infixes, sequences }: Record<string
   };
 }
 
-/** Payload after the op byte. */
+/** Decodes the payload, which follows the op byte. */
 export function decodeFetch(reader: MessageReader): FetchRequest {
   const uid = reader.u32();
   const seqs: number[] = [];
@@ -185,7 +185,7 @@ export function decodeFetch(reader: MessageReader): FetchRequest {
   return { uid, seqs, ...readFetchOptions(reader) };
 }
 
-/** Reads fetch options as the rest of a message. */
+/** Reads fetch options from the rest of a message. */
 export function readFetchOptions(reader: MessageReader): FetchOptions {
   const flags = reader.u8();
   const options: FetchOptions = {};
@@ -222,7 +222,7 @@ export function putDocuments(writer: MessageWriter, documents: readonly FetchedD
   return writer;
 }
 
-/** Reads documents as the rest of a reply. */
+/** Reads documents from the rest of a reply. */
 export function readDocuments(reader: MessageReader): FetchedDocument[] {
   const documents: FetchedDocument[] = [];
   for (let left = reader.count(10); left > 0; left--) {
@@ -240,7 +240,7 @@ export function encodeGet(request: GetRequest): Uint8Array<ArrayBuffer> {
   return new MessageWriter(64).u8(Op.GET).u32(request.uid).u64(request.hash).text(request.id).finish();
 }
 
-/** Payload after the op byte. */
+/** Decodes the payload, which follows the op byte. */
 export function decodeGet(reader: MessageReader): GetRequest {
   const uid = reader.u32();
   const hash = reader.u64();

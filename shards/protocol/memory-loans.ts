@@ -4,7 +4,10 @@ import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../../engine-wasm/host/vectors/model-reader.js";
 
-/** Connects another reading thread: the shard's ends of the two channels to that thread. */
+/**
+ * Sent to a shard's thread to connect another thread that reads: the shard's ends of the two channels between
+ * them.
+ */
 export interface ShardPorts {
   readonly reads: MessagePort;
   readonly memories: MessagePort;

@@ -70,7 +70,7 @@ export function encodeStoredModel(uid: number): Uint8Array<ArrayBuffer> {
   return new MessageWriter(5).u8(Op.STORED_MODEL).u32(uid).finish();
 }
 
-/** Payload after the op byte. */
+/** Decodes the payload, which follows the op byte. */
 export function decodeStored(reader: MessageReader): StoredRequest {
   const request = { uid: reader.u32(), afterSeq: reader.whole(), bytesMax: reader.u32() };
   reader.end();
@@ -100,7 +100,7 @@ export function encodeAdopt({ uid, generation, maxSeq, documents }: AdoptRequest
   return writeDocuments(writer, documents).finish();
 }
 
-/** Payload after the op byte. The raw documents are views into the message. */
+/** Decodes the payload, which follows the op byte. The raw documents are views into the message. */
 export function decodeAdopt(reader: MessageReader): AdoptRequest {
   const head = { uid: reader.u32(), generation: reader.whole(), maxSeq: reader.whole() };
   return { ...head, documents: readDocuments(reader) };
@@ -114,7 +114,7 @@ function bytesOf(documents: readonly MovedDocument[]): number {
   );
 }
 
-/** Size of a document in a message, excluding its id. */
+/** Size of a document's JSON and vector in a message. */
 export function movedBytes({ raw, vector }: MovedDocument): number {
   return raw.length + (vector === null ? 0 : MOVED_VECTOR_BYTES);
 }

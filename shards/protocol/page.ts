@@ -44,7 +44,7 @@ export function encodePage(request: PageRequest): Uint8Array<ArrayBuffer> {
   return putFetchOptions(writer, request.options).finish();
 }
 
-/** Payload after the op byte. The program is a view into the message. */
+/** Decodes the payload, which follows the op byte. The program is a view into the message. */
 export function decodePage(reader: MessageReader): PageRequest {
   return {
     uid: reader.u32(),

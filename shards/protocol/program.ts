@@ -71,7 +71,7 @@ export function encodeDeleteWhere(request: ProgramRequest): Uint8Array<ArrayBuff
   return encode(Op.DELETE_WHERE, request);
 }
 
-/** Payload after the op byte. The program is a view into the message. */
+/** Decodes the payload, which follows the op byte. The program is a view into the message. */
 export function decodeProgram(reader: MessageReader): ProgramRequest {
   return {
     uid: reader.u32(),

@@ -38,8 +38,7 @@ export function openReply(reply: Uint8Array): MessageReader {
 }
 
 /**
- * Checks a reply without content (CLOSE, DROP, SCHEMA, PING, SHUTDOWN). Throws the error that an error reply
- * contains.
+ * Checks a reply without content, such as the reply to CLOSE. Throws the error that an error reply contains.
  */
 export function decodeEmptyReply(reply: Uint8Array): void {
   openReply(reply).end();

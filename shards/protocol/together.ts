@@ -26,7 +26,7 @@ export function encodeTogether(requests: readonly Uint8Array[]): Uint8Array<Arra
   return encode(Op.TOGETHER, requests);
 }
 
-/** Payload after the op byte. The requests are views into the message. */
+/** Decodes the payload, which follows the op byte. The requests are views into the message. */
 export function decodeTogether(reader: MessageReader): Uint8Array[] {
   return decode(reader);
 }

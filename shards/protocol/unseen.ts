@@ -16,7 +16,7 @@ const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
 /** A set of sequence numbers. Two million consecutive numbers take about 400 KiB. */
 export class SeqSet {
-  /** Where each page's bits start, by page number. */
+  /** Offset of each page's bits in `#bits`, by page number. */
   readonly #pages = new Map<number, number>();
   /** The pages in insertion order, then spare capacity. */
   #bits = new Uint8Array(PAGE_BYTES);
@@ -90,7 +90,7 @@ export function encodeDeleteUnseen(request: UnseenRequest): Uint8Array<ArrayBuff
   return encode(Op.DELETE_UNSEEN, request);
 }
 
-/** Payload after the op byte. */
+/** Decodes the payload, which follows the op byte. */
 export function decodeUnseen(reader: MessageReader): UnseenRequest {
   const request = {
     uid: reader.u32(),

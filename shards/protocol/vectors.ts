@@ -131,7 +131,7 @@ export function encodeModel(uid: number, model: NumberedModel): Uint8Array<Array
   return putModel(writer, model).finish();
 }
 
-/** Payload of MODEL, after the op byte. The model is a view into the message. */
+/** Decodes the payload of MODEL, which follows the op byte. The model is a view into the message. */
 export function decodeModel(reader: MessageReader): NumberedModel & { uid: number } {
   return { uid: reader.u32(), ...readModel(reader) };
 }
@@ -157,7 +157,7 @@ export function encodeEmbed({ uid, terms, seqs }: EmbedRequest): Uint8Array<Arra
   return putSeqs(writer, seqs).finish();
 }
 
-/** Payload of EMBED, after the op byte. */
+/** Decodes the payload of EMBED, which follows the op byte. */
 export function decodeEmbed(reader: MessageReader): EmbedRequest {
   const uid = reader.u32();
   const terms = Array.from({ length: reader.u16() }, () => {
@@ -190,7 +190,7 @@ export function encodeSimilarities({
   return putSeqs(writer.bytes(queryBytes(query)), seqs).finish();
 }
 
-/** Payload of SIMILARITIES, after the op byte. */
+/** Decodes the payload of SIMILARITIES, which follows the op byte. */
 export function decodeSimilarities(reader: MessageReader): SimilaritiesRequest {
   const request = { uid: reader.u32(), query: readQuery(reader), seqs: readSeqs(reader) };
   reader.end();
@@ -213,7 +213,7 @@ export function encodeSample({ uid, generation, limit }: SampleRequest): Uint8Ar
   return new MessageWriter(17).u8(Op.SAMPLE).u32(uid).whole(generation).u32(limit).finish();
 }
 
-/** Payload of SAMPLE, after the op byte. */
+/** Decodes the payload of SAMPLE, which follows the op byte. */
 export function decodeSample(reader: MessageReader): SampleRequest {
   const request = { uid: reader.u32(), generation: reader.whole(), limit: reader.u32() };
   reader.end();
@@ -240,7 +240,7 @@ export function encodePending({ uid, limit, bytesMax }: PendingRequest): Uint8Ar
   return new MessageWriter(13).u8(Op.PENDING).u32(uid).u32(limit).u32(bytesMax).finish();
 }
 
-/** Payload of PENDING, after the op byte. */
+/** Decodes the payload of PENDING, which follows the op byte. */
 export function decodePending(reader: MessageReader): PendingRequest {
   const request = { uid: reader.u32(), limit: reader.u32(), bytesMax: reader.u32() };
   reader.end();
@@ -269,7 +269,7 @@ export function encodePutVectors({ uid, origin, seqs, vectors }: PutVectorsReque
   return putSeqs(writer.u32(origin), seqs).bytes(vectors).finish();
 }
 
-/** Payload of PUT_VECTORS, after the op byte. */
+/** Decodes the payload of PUT_VECTORS, which follows the op byte. */
 export function decodePutVectors(reader: MessageReader): PutVectorsRequest {
   const request = { uid: reader.u32(), origin: reader.u32(), seqs: readSeqs(reader), vectors: reader.rest() };
   if (request.vectors.length !== request.seqs.length * VECTOR_BYTES)

@@ -155,7 +155,7 @@ export function decodeAdditionsReply(reply: Uint8Array): number[] {
   return positions;
 }
 
-/** Payload after the op byte. The raw documents are views into the message. */
+/** Decodes the payload, which follows the op byte. The raw documents are views into the message. */
 export function decodeWrite(reader: MessageReader): WriteRequest {
   const uid = reader.u32();
   const generation = reader.whole();

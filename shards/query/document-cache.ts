@@ -4,7 +4,7 @@
 import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { DocumentRecord } from "../segments/document-record.js";
 
-/** A document as it is cached. */
+/** The properties that every cached document has. */
 export type ShownRecord = DocumentRecord;
 
 const BYTES_MAX = 8 * 1024 * 1024;
@@ -44,8 +44,9 @@ export class DocumentCache<R extends ShownRecord = ShownRecord> {
 }
 
 /**
- * A number, because building a string for each lookup would cost more than the lookup. It is unique for the
- * first 2^33 documents of 2^20 indexes; beyond that, documents with the same number displace each other.
+ * The cache key is a number, because building a string for each lookup would cost more than the lookup. It is
+ * unique for the first 2^33 documents of 2^20 indexes; beyond that, documents with the same number displace
+ * each other.
  */
 function keyOf(uid: number, seq: number): number {
   return (uid % 2 ** 20) * 2 ** 33 + seq;

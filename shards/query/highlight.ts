@@ -1,6 +1,6 @@
-// Highlights a document: each requested field gets a snippet with marks, and a list of matched spellings. The
-// text goes through the same analyser as documents and queries. marked-words.ts finds the query's words in
-// it.
+// Highlights a document: each requested field with a match gets a snippet, in which the matches are marked,
+// and a list of the matched spellings. The text goes through the same analyser as documents and queries.
+// marked-words.ts finds the query's words in it.
 import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { HighlightField, HighlightRequest } from "../protocol/fetch.js";
 import { HIGHLIGHT_TEXT_BYTES } from "./limits.js";

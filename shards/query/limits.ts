@@ -2,7 +2,7 @@
 
 /** Maximum number of documents that FETCH reads one by one, without a thread hop. */
 export const FETCH_DIRECT_MAX = 64;
-/** Maximum number of bytes of a value that highlighting looks at. */
+/** Highlighting looks only at this many bytes of a field's value. */
 export const HIGHLIGHT_TEXT_BYTES = 128 * 1024;
 /**
  * FETCH first reads a group of FETCH_FIRST_GROUP documents, because it does not know their size yet. Later

@@ -16,7 +16,7 @@ export interface Mark {
   readonly typed: string | null;
   /** The match's last token. It comes after `last` if only the beginning was typed. */
   readonly matchedLast: number;
-  /** Numbers of the query words that the mark stands for. */
+  /** Indexes of the query words that the mark stands for. */
   readonly words: readonly number[];
 }
 
@@ -36,7 +36,7 @@ interface Sequence {
   readonly words: readonly number[];
 }
 
-/** The query words that a term stands for, by number. */
+/** Indexes of the query words that a term stands for. */
 interface Stands {
   /** Words that the term equals or is a form of. */
   readonly words: number[];
@@ -188,7 +188,7 @@ class TextTokens {
   }
 }
 
-/** Marks the typed part of tokens first..last. It may end before `last`. */
+/** Marks the typed part of tokens first..last. The mark may end before `last`. */
 function typedMark(
   plain: readonly Token[],
   first: number,
@@ -204,12 +204,12 @@ function typedMark(
     rest = rest.slice(length);
   }
   const complete = rest.length >= (plain[at] as Token).term.length;
-  // A word inside a joined token is a match for that word, not the beginning of a longer word.
+  // If the typed part lies within the first token, that token alone is the match, not the whole joined token.
   const matchedLast = at === first ? first : last;
   return { first, last: at, typed: complete ? null : rest, matchedLast, words };
 }
 
-/** Adds a sequence's marks at a position: one mark per term, but adjoining terms share a mark. */
+/** Adds marks if the sequence occurs at the position: one mark per term, but adjoining terms share a mark. */
 function markSequence(found: Mark[], text: TextTokens, position: number, { terms, words }: Sequence): void {
   const ranges: { first: number; last: number }[] = [];
   for (const [i, term] of terms.entries()) {

@@ -6,7 +6,7 @@ import type { TextBreak } from "./text-breaks.js";
 interface MarkedRange {
   readonly first: number;
   readonly last: number;
-  /** Numbers of the query words that the mark stands for. */
+  /** Indexes of the query words that the mark stands for. */
   readonly words: readonly number[];
 }
 

@@ -81,9 +81,9 @@ export class DeadDocuments {
   }
 
   /**
-   * Returns the store operations that delete these generations' documents. They are generated one by one,
-   * because there may be a million. Call `forget` once they are done. `withVectors`: the documents may have
-   * vectors.
+   * Returns the store operations that delete these generations' documents. The operations are generated one
+   * by one, because there may be a million. Call `forget` once they are done. `withVectors`: the documents
+   * may have vectors.
    */
   deletes(uid: number, generations: readonly number[], withVectors: boolean): Iterable<StoreOp> {
     const lists = generations.map((generation) => ({ generation, seqs: this.#lists.get(generation) ?? [] }));

@@ -79,7 +79,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   return seal(ENVELOPE_MANIFEST, MANIFEST_VERSION, builder.asUint8Array());
 }
 
-/** A table at an absolute position. Missing fields read as 0, as FlatBuffers defines. */
+/** A FlatBuffers table at an absolute position. A missing field reads as 0, as the format defines. */
 class Table {
   readonly #bytes: ByteBuffer;
   readonly #at: number;

@@ -19,7 +19,7 @@ export interface MergeCandidate {
   bytes: number;
   rows: number;
   deleted: number;
-  /** True if the segment is waiting to be re-indexed. It is never merged with others until then. */
+  /** True if the segment is waiting to be re-indexed. It is not merged before that. */
   stale: boolean;
 }
 
@@ -68,7 +68,7 @@ function fitting(
 export interface MergeEagerness {
   /** Minimum length of a run, at least 2. */
   runMin: number;
-  /** Minimum total size of the run without its largest segment, as a share of that segment's size. */
+  /** Minimum total size of the run's other segments, as a share of its largest segment's size. */
   othersMin: number;
   /**
    * Maximum size of the merged segment, as a share of the total size of all segments. During a merge, both

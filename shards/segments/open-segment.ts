@@ -47,7 +47,7 @@ class Shared {
  * code may still get one later.
  */
 export class SegmentCodes extends Shared {
-  /** Origin of the oldest vector from which the codes were made. */
+  /** Origin (see Space) of the vectors from which the codes were made. */
   readonly origin: number;
   /** Seqs of rows still waiting for vectors; incomplete unless `settled`. */
   waiting: Set<number> = new Set();
@@ -85,7 +85,7 @@ export class OpenSegment extends Shared {
     return this.#codes;
   }
 
-  /** Replaces the codes. The caller must then update the segment's snapshots. */
+  /** Replaces the codes. The caller must then update the snapshots that contain the segment. */
   replaceCodes(codes: SegmentCodes | null): void {
     codes?.take();
     this.#codes?.drop();

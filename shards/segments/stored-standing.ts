@@ -5,7 +5,7 @@ import { manifestKey } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
 import { decodeManifest } from "./manifest.js";
 
-/** Returns zeros if the shard does not have the index yet. Throws the envelope's errors. */
+/** Returns zeros if the shard does not have the index and `made` is false. Throws the envelope's errors. */
 export async function storedStanding(
   store: Store,
   { uid, schemaVersion, made }: StandingRequest,

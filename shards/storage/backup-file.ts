@@ -30,7 +30,7 @@ const BLOCK_BYTES_MAX = 1024 * 1024 * 1024;
 const RESTORE_BATCH_BYTES = 2 * 1024 * 1024;
 const EVERYTHING = { from: new Uint8Array(0), to: Buffer.alloc(16, 0xff) };
 
-/** Identifies a finished file. */
+/** Length, record count and checksum of a finished file. */
 export interface BackupFileSums {
   readonly bytes: number;
   readonly records: number;

@@ -1,6 +1,7 @@
-// Named points around changes of durable or shared state. A point does nothing unless a test arms it. The
-// armed function then runs at that point, and anything that it throws is handled like a real failure there.
-// The points are listed where they are used: in shards/fault.ts and in server/ground/fault.ts.
+// Named points before and after changes to durable or shared state, at which tests can make something fail. A
+// point does nothing unless a test arms it. The armed function then runs at that point, and anything that it
+// throws is handled like a real failure there. The points are listed where they are used: in shards/fault.ts
+// and in server/ground/fault.ts.
 
 export interface FaultPoints<Point extends string> {
   fault(point: Point): void;

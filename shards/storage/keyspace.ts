@@ -102,12 +102,12 @@ export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
   return key;
 }
 
-/** Key of the number of deleted documents that still take disk space. */
+/** Key of the count of deleted documents whose disk space has not been reclaimed yet. */
 export function releasedDocumentsKey(uid: number): Uint8Array {
   return head(uid, KIND_RELEASED_DOCUMENTS, 0);
 }
 
-/** Key of the mark on pieces written before the manifest that will refer to them. */
+/** Key of the mark for a segment whose pieces are written before the manifest that will refer to them. */
 export function unfinishedKey(uid: number, segment: number): Uint8Array {
   const key = head(uid, KIND_UNFINISHED, 4);
   key.writeUInt32BE(segment, REST);
@@ -126,7 +126,7 @@ export function vectorKey(uid: number, seq: number): Uint8Array {
   return key;
 }
 
-/** Key of the mark on an index that is being dropped. It is deleted after all of the index's other keys. */
+/** Key of the mark for an index that is being dropped. It is deleted after all of the index's other keys. */
 export function droppingKey(uid: number): Uint8Array {
   return head(uid, KIND_DROPPING, 0);
 }

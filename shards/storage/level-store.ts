@@ -305,7 +305,7 @@ export class LevelStore implements Store {
       await write(() => batch.write({ sync }));
     } finally {
       await batch.close();
-      discardBuffer(bytes); // the object's native copy is freed with it
+      discardBuffer(bytes); // the closed batch is garbage, with its native copy of the bytes
     }
   }
 

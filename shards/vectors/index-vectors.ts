@@ -33,7 +33,7 @@ export class IndexVectors {
   readonly #model: IndexModel;
   /** Slots of vectors recently compared with queries. All of these vectors are currently comparable. */
   readonly #slots: SlotsOfIndex = new Map();
-  /** True if an inactive source's data may still be stored. */
+  /** True if vectors or models from an earlier source may still be stored. */
   #leftovers = true;
   /**
    * True if the engine ran out of memory for codes. The index then works without codes until it is reopened.
@@ -178,7 +178,7 @@ export class IndexVectors {
     return codes !== null && space !== null && isComparable(codes.origin, space) ? codes : null;
   }
 
-  /** Gives a new segment codes made from its rows' vectors. */
+  /** Creates a new segment's codes from its rows' vectors. */
   attach(segment: OpenSegment, { origin, vectors, waiting }: NewVectors): void {
     const codes = this.newCodes(segment, origin);
     if (vectors.length > 0) this.#engine.fillCodes(codes.address, 0, vectors);
@@ -187,7 +187,7 @@ export class IndexVectors {
     segment.replaceCodes(codes);
   }
 
-  /** Creates codes for a segment whose rows have no vectors yet. */
+  /** Creates codes for a segment; no row has a code yet. */
   newCodes({ record }: OpenSegment, origin: number): SegmentCodes {
     return new SegmentCodes(this.#engine, this.#engine.newCodes(record.rows), record.rows, origin);
   }

@@ -34,7 +34,7 @@ export interface ModelRecord {
   bytes: number;
   /** Number of documents in the index when the model was trained. */
   documents: number;
-  /** The fields on which the model was trained, as numbered by the coordinator. */
+  /** Fingerprint of the fields on which the model was trained, computed by the coordinator. */
   fields: number;
   /** Unix seconds. */
   trainedAt: number;

@@ -3,8 +3,8 @@ import type { VectorPolicy } from "../protocol/control.js";
 import type { ModelRecord } from "./model-store.js";
 
 /**
- * The origin under which new vectors are stored, and the origins whose vectors are comparable with them. A
- * null Space means that no vectors can be made.
+ * Which vectors can be compared. A vector's origin is a number that identifies what made it; new vectors get
+ * `origin`. A null Space means that no vectors can be made.
  */
 export interface Space {
   origin: number;

@@ -34,7 +34,7 @@ export interface Vectors {
 /** The vectors of a new segment's rows. */
 export interface NewVectors {
   origin: number;
-  /** Concatenated by the new segment's rows; empty if all vectors arrive later. */
+  /** Concatenated in row order; empty if all vectors arrive later. */
   vectors: Uint8Array;
   /** Seqs of live rows whose vectors arrive later. */
   waiting: Set<number>;

@@ -1,4 +1,4 @@
-// What an index's vectors need from the shard, and from the jobs that work on them.
+// Dependencies that an index's vectors get from the shard and from the jobs that work on them.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";
@@ -14,7 +14,7 @@ export interface VectorsHome {
   /** Vectors recently compared with queries. */
   vectors: VectorSlots;
   workbench(): Workbench;
-  /** Creates a fresh instance with this model loaded. Throws EngineError("damaged"). */
+  /** Creates an embedder, with its own instance, for this model. Throws EngineError("damaged"). */
   embedder(model: Uint8Array): Embedder;
   /** Logs a failure that no request reports. */
   report(message: string, error: unknown): void;

@@ -74,7 +74,7 @@ export class Reader {
     return leastIdHashes(engine, snapshots.at(generation).entries, limit);
   }
 
-  /** Returns the search result, and as many of the page's documents as fit. */
+  /** Returns the search result, and as many of the page's documents as fit into the request's byte limit. */
   searchPage(request: PageRequest): PageReply | Promise<PageReply> {
     const result = this.search(request);
     const seqs = Array.from(seqsOfResult(result, request.offset, request.count));
@@ -85,8 +85,9 @@ export class Reader {
   }
 
   /**
-   * Returns the documents in the order of `seqs`. A document that is not stored comes back empty. Synchronous
-   * for a few documents. Throws SHARD_TOO_LARGE if the documents do not fit, without reading all of them.
+   * Returns the documents in the order of `seqs`, with an empty one for a document that is not stored.
+   * Answers up to FETCH_DIRECT_MAX documents synchronously. Throws SHARD_TOO_LARGE if the documents do not
+   * fit, without reading all of them.
    */
   fetch(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
     const all = (documents: FetchedDocument[]): FetchedDocument[] => {
@@ -136,8 +137,8 @@ export class Reader {
   }
 
   /**
-   * Returns the stored documents as NDJSON. If they are large, only the first `count` seqs (at least one) are
-   * included.
+   * Returns the stored documents as NDJSON, about EXPORT_BYTES at most. `count` in the result is the number
+   * of seqs covered, at least one.
    */
   async exportLines(seqs: readonly number[]): Promise<ExportLines> {
     const parts: Uint8Array[] = [];
@@ -158,7 +159,7 @@ export class Reader {
     return { count, lines: Buffer.concat(parts) };
   }
 
-  /** Seqs of the documents live in a generation, ascending. */
+  /** Returns the seqs of the documents that are live in a generation, ascending. */
   allSeqs({ generation, afterSeq, limit }: AllSeqsRequest): number[] {
     const { engine, snapshots } = this.#state;
     return liveSeqs(engine, snapshots.at(generation).entries, afterSeq, limit);

@@ -15,7 +15,7 @@ import { GARBAGE_BYTES_MAX, GARBAGE_SHARE_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** Disk space that each value's key and index entry need in the table. */
+/** Disk space in bytes that a table needs per value for its key and index entry. */
 const ENTRY_BYTES = 24;
 
 /** Compacts the index's pieces, vectors and documents, each only if that would free enough space. */

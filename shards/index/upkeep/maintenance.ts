@@ -144,9 +144,9 @@ export class Maintenance {
   }
 
   /**
-   * Delay (ms) before deferrable work starts. It starts after the index has been neither read nor written for
-   * a while. An index under constant reads would never be that quiet, so a longer time without writes also
-   * suffices.
+   * Milliseconds until deferrable work may start; 0 or less if it may start now. Such work waits until the
+   * index has been neither read nor written for a while. An index under constant reads would never be that
+   * quiet, so a longer time without writes also suffices.
    */
   #quietInMs(): number {
     const changed = Math.max(this.#lastWriteMs, this.#openedMs);
@@ -256,7 +256,10 @@ export class Maintenance {
     return length >= SEGMENTS_MANY && this.#mergeDue(this.#candidates(), this.#quietInMs()) !== null;
   }
 
-  /** Returns `job`, which temporarily needs `bytes` more memory; null while other shards do large work. */
+  /**
+   * Returns `job`, which temporarily needs `bytes` more memory. Returns null if it has to wait because too
+   * many shards do large work; a timer then checks again.
+   */
   #inTurn(bytes: number, job: Job): Job | null {
     if (bytes < LARGE_WORK_BYTES) return job;
     if (this.#large === null && !this.#context.large.begin()) {
@@ -316,7 +319,7 @@ export class Maintenance {
     return this.#context.state.dead.releasable(this.#oldestGeneration).length > 0;
   }
 
-  /** Runs in the lane, so that no write changes the same lists at the same time. */
+  /** Runs in the lane, so that no write changes the lists of dead documents at the same time. */
   async #purge(): Promise<void> {
     const { lane, state } = this.#context;
     await lane.run(() => state.purge(this.#oldestGeneration));

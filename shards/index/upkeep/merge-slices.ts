@@ -1,4 +1,4 @@
-// Runs an engine merge and its follow-up work in slices between requests.
+// Runs an engine merge, and then creates the merged segment's summary, in slices between requests.
 import { engineEntries, type LiveSegment } from "../../segments/open-segment.js";
 import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";

@@ -23,7 +23,10 @@ import type { JobContext } from "./job-context.js";
 const CHUNK_ROWS = 512;
 const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 
-/** The first segment whose vectors do not match the current source. */
+/**
+ * The first segment whose codes are missing, have another origin, or are not settled. Undefined if the index
+ * has no vectors or no room for more codes.
+ */
 export function nextForVectors({ vectors, entries }: ShardIndexState): LiveSegment | undefined {
   const { space } = vectors;
   if (space === null || vectors.lacksRoom) return undefined;
@@ -37,12 +40,12 @@ export function nextToStore({ vectors, entries }: ShardIndexState): LiveSegment 
     : entries.find(({ segment: { codes } }) => codes !== null && !codes.stored);
 }
 
-/** A job that makes the codes of one segment match its stored vectors. */
+/** One run of vectorsJob and the segment that it works on. */
 interface Work extends JobContext {
   segment: OpenSegment;
   seqs: Float64Array;
   codes: SegmentCodes;
-  /** Vectors that arrived from outside during the job, by row. */
+  /** Vectors that arrived from an endpoint during the job, by row. */
   given: Map<number, Uint8Array>;
   /** True if another source or model is now current. */
   isSuperseded(): boolean;
@@ -105,8 +108,9 @@ async function bring(work: Work): Promise<void> {
 }
 
 /**
- * Returns the rows without a code, except those whose record says that they have no vector. Fills in the code
- * of each row that has a stored vector.
+ * Looks up the stored vector of each row without a code and fills in the code. Returns the rows for which no
+ * vector record of this origin is stored. (A record may also say that the row has no vector; such a row gets
+ * no code and is not returned.)
  */
 async function unknownWithoutCode(work: Work): Promise<number[]> {
   const { state, slices, seqs, codes, isOver } = work;
@@ -155,7 +159,7 @@ function fill({ state, codes }: Work, row: number, { vector }: VectorRecord): vo
   codes.stored = false;
 }
 
-/** `head`: the start of a codes region. */
+/** `head`: the start of a codes region, with the bitset of the rows that have a code. */
 function rowsWithoutCode(head: Uint8Array, rows: number): number[] {
   const present = head.subarray(8);
   const without: number[] = [];
@@ -218,7 +222,10 @@ async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
   });
 }
 
-/** Replaces the segment's codes. `missing`: rows waiting for a vector from outside. */
+/**
+ * Marks the codes as settled and makes them the segment's codes. `missing`: rows waiting for a vector from an
+ * endpoint.
+ */
 function settle(work: Work, missing: readonly number[]): Promise<void> {
   const { state, lane, segment, seqs, codes, given } = work;
   return lane.run(async () => {
@@ -261,7 +268,7 @@ export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
   });
 }
 
-/** Deletes an index's leftover vectors when it should have none. */
+/** Deletes all vectors of an index that should no longer have any. */
 export function clearVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
     for (const { segment } of state.entries) segment.replaceCodes(null);

@@ -1,5 +1,5 @@
-// Finds the newest snapshot's live rows to which a delete applies. Called in the index's lane, so no write
-// can intervene.
+// Finds the rows to delete among the newest snapshot's live rows. Called in the index's lane, so no write can
+// intervene.
 import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ProgramRequest } from "../../protocol/program.js";

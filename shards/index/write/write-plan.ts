@@ -39,8 +39,8 @@ export interface PlanRules {
   /** Maximum length of an updated document in bytes. */
   documentBytesMax: number;
   /**
-   * Maximum total size of the documents that a request writes. Once refused documents exceed the same amount,
-   * the request's further changes fail without being tried.
+   * Maximum total size of the documents that a request writes. Once the documents refused for this reason add
+   * up to the same size, the request's remaining updates fail without being tried.
    */
   resultBytesMax: number;
   /**
@@ -59,7 +59,7 @@ export interface WritePlan {
   /** Ascending by operation and therefore by seq. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
-  /** Operations without effect: unchanged documents and SYNC marks. */
+  /** Indexes of operations without effect: unchanged documents and SYNC marks (see Action). */
   left: Set<number>;
 }
 

@@ -59,7 +59,7 @@ export class Writer {
     });
   }
 
-  /** Positions of the documents that the request would add if it ran now. Stores nothing. */
+  /** Positions in the request of the documents that it would add if it ran now. Stores nothing. */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
@@ -142,7 +142,7 @@ export class Writer {
     for (const { bytes } of this.#queue.splice(0, count)) this.#queuedBytes -= bytes;
   }
 
-  /** Removes from the head of the queue the requests that may share a commit. */
+  /** Removes the requests that may share a commit from the head of the queue. */
   #takeGroup(): WaitingWrite[] {
     const group: WaitingWrite[] = [];
     let bytes = 0;

@@ -64,7 +64,7 @@ export function levelDamage(location: string, tables: boolean): string[] {
 }
 
 /**
- * Removes from a closed database's tables the blocks on which LevelDB would abort. If nothing is left of a
+ * Removes the blocks on which LevelDB would abort from a closed database's tables. If nothing is left of a
  * table, moves it to the folder that LevelDB's own repair uses for such tables.
  */
 export function cutTables(location: string): void {
@@ -184,9 +184,9 @@ function isLog(name: string): boolean {
 }
 
 /**
- * If a bad record is followed by the beginning of another write, returns a sentence about it. A log that is
- * bad from some record to its end is not damaged: a power failure leaves such an incomplete write, which was
- * never acknowledged.
+ * Returns a sentence about a bad record that is followed by the beginning of another write; null if there is
+ * none. A log that is bad from some record to its end is not damaged: a power failure leaves such an
+ * incomplete write, which was never acknowledged.
  */
 function logDamage(bytes: Buffer): string | null {
   let at = 0;
