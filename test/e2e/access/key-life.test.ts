@@ -88,7 +88,7 @@ describe("a rotation", () => {
     expect(await statusOf(weak.key)).toBe(401);
   });
 
-  test("leaves a replaced value nothing that outlives it", async () => {
+  test("lets a replaced value create nothing that outlives it", async () => {
     const old = await makeKey({ scopes: ["keys", "search"] });
     const fresh = (await rotate(old.id, { grace_s: 600 })).json.data as unknown as MadeKey;
     const child = (body: object) =>

@@ -68,7 +68,7 @@ async function fill(server: TestServer, index: string, count: number): Promise<v
   await write({ action: "delete", documents: documents(200, 50).map(({ id }) => ({ id })) });
 }
 
-describe("another number of shards", () => {
+describe("changing the number of shards", () => {
   let dataDir = "";
   const open: TestServer[] = [];
 
@@ -87,7 +87,7 @@ describe("another number of shards", () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  test("1 -> 3 -> 2 (-> 1) changes no answer, and writing goes on", async () => {
+  test("1 -> 3 -> 2 (-> 1) changes no answer, and writes still work", async () => {
     let server = await start(1);
     await fill(server, "things", 1200);
     await fill(server, "others", 300);

@@ -77,7 +77,7 @@ test("memory is freed when most documents are gone, and answers stay the same", 
   await shard.close();
 });
 
-test("data visible only to older generations is freed once they are unused, and replaced segments leave the disk", async () => {
+test("data seen only by unused older generations is freed, and replaced segments leave the disk", async () => {
   const store = await LevelStore.open(location);
   const shard = await TestShard.open(store);
   shard.oldest = 0;

@@ -271,8 +271,8 @@ describe("residency after failures and losses", () => {
   });
 });
 
-describe("residency", () => {
-  test("matches the model in random stories", async () => {
+describe("residency in random stories", () => {
+  test("equals the model", async () => {
     const id = fc.integer({ min: 0, max: 7 });
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ kind: fc.constant("begin" as const), id }) },

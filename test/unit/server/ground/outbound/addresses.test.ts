@@ -120,7 +120,7 @@ describe("an address", () => {
     expect(isPublic(address)).toBe(true);
   });
 
-  test("normally refused can be allowed by the operator: all of them, by host name, or by address in any spelling", () => {
+  test("normally refused can be allowed by the operator: all of them, by name, or by address in any spelling", () => {
     expect(mayConnect("shop.internal", "10.0.0.1", STRICT)).toBe(false);
     expect(mayConnect("shop.internal", "10.0.0.1", { ...STRICT, allowPrivate: true })).toBe(true);
     expect(mayConnect("shop.internal", "10.0.0.1", { ...STRICT, allowHosts: ["Shop.Internal."] })).toBe(true);

@@ -99,7 +99,7 @@ test("a server that speaks only TLS is not an HTTP server", async () => {
   );
 });
 
-test("a server that never completes the handshake is abandoned after the silence limit, and no connection stays", async () => {
+test("a server that never completes the handshake is abandoned after the silence limit, leaving no connection", async () => {
   const silent = createServer((socket) => socket.on("error", () => undefined).resume()).listen(
     0,
     "127.0.0.1",
