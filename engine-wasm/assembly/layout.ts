@@ -147,7 +147,7 @@ export const ALTERNATIVE_EXACT = 2; // counts as the word itself
 export const ALTERNATIVE_SEQUENCE = 4; // terms must be adjacent
 export const ALTERNATIVE_INFIX = 8; // matches only in slots with SLOT_INFIX
 
-export const SLOT_INFIX = 1; // flag on a queried slot
+export const SLOT_INFIX = 1; // flag on a queried slot: ALTERNATIVE_INFIX matches there too
 
 export const BONUS_TERMS_MAX = 256;
 export const RULES_MAX = 256;

@@ -60,7 +60,10 @@ export class DocumentCheck {
     return made;
   }
 
-  /** Checks the document at [p, end). Returns false if it is refused, in which case no column counts it. */
+  /**
+   * Checks the document at [p, end). Returns false if it is refused. A refused document adds nothing to the
+   * columns.
+   */
   accepts(p: usize, end: usize): bool {
     this.document = p;
     if (!this.readMembers(p, end) || !this.checkId() || !this.checkEmbedding()) return false;
@@ -122,7 +125,10 @@ export class DocumentCheck {
     return this.schema.embeddingColumn.kind != JSON_NULL;
   }
 
-  /** Parses a number into `number`. Returns DOC_OK, DOC_WRONG_TYPE (not whole) or DOC_OUT_OF_RANGE. */
+  /**
+   * Parses a number into `number`. Returns DOC_OK, DOC_WRONG_TYPE (a fraction for an integer type) or
+   * DOC_OUT_OF_RANGE.
+   */
   private parseNumberAs(type: u32, start: usize, end: usize): i32 {
     if (isFloatType(type)) {
       const value = this.decimal.readFloat64(start, end);

@@ -1,4 +1,4 @@
-// Writes a complete term table's terms and their posting lists into the segment.
+// Writes the terms in a completed term table, with their posting lists, into the segment.
 
 import { SEG_LISTS } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";

@@ -223,7 +223,8 @@ class Build {
   }
 
   /**
-   * Starts the segment after everything else in scratch. Nothing else may allocate scratch after this call.
+   * Starts the segment at the end of scratch, where it can grow. Nothing else may allocate scratch after this
+   * call.
    */
   private beginSegment(): void {
     this.ids = sortRecords(this.ids, this.rows, NO_SPAN, NO_SPAN, NO_SPAN);

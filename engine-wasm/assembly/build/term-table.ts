@@ -3,7 +3,7 @@
 // order within a row.
 //
 //   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
-//   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
+//   row varint (position gap << 1). Row gaps start from row -1, so they are >= 1, as position gaps are.
 
 import { Mem } from "../memory/mem";
 import { KeyTable, Pool, tableCreate, tableEnter } from "./key-table";

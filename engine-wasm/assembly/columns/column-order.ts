@@ -37,8 +37,8 @@ export function orderInt32(at: usize, value: i32, descending: bool, order: RowOr
 }
 
 /**
- * Compares u32[64] at `at`. All ordinals in [first, end), which may be empty, count as equal to the given
- * value.
+ * Compares u32[64] at `at` with a string whose ordinals are [first, end): spellings that fold to the same
+ * string have consecutive ordinals. The range is empty if the dictionary lacks the string.
  */
 export function orderOrdinals(at: usize, first: u32, end: u32, descending: bool, order: RowOrder): void {
   order.beyond = 0;

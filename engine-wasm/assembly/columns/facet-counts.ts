@@ -8,8 +8,8 @@ import { Mem } from "../memory/mem";
 const ALL: u64 = 0xffffffffffffffff;
 
 const TABLES: usize = 4;
-const TABLED_VALUES: u32 = 2048; // above this many values, consecutive rows rarely share a value
-const TABLED_ROWS: u32 = 16; // minimum average number of rows per value
+const TABLED_VALUES: u32 = 2048; // with more values, consecutive rows rarely share one: one table suffices
+const TABLED_ROWS: u32 = 16; // several tables need at least this many rows per value to pay off
 
 /** Counts by ordinal, in one table or in several that `sum` combines. Allocated in scratch memory. */
 @unmanaged
@@ -93,7 +93,7 @@ function add(counts: usize, ordinal: u32): void {
   Mem.putU32(count, Mem.u32At(count) + 1);
 }
 
-/** Word number `word` of the bitset of rows to count. */
+/** Word number `word` of the rows to count: XORed with `flip`, without bits at or beyond `rows`. */
 function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
   const rest = Bits.word(bits, word) ^ flip;
   return flip != 0 && word + 1 == Bits.words(rows) ? rest & lastMask(rows) : rest;

@@ -1,8 +1,8 @@
-// Data about a segment that is not part of its bytes. A shard computes it once, when a snapshot first names
-// the segment: the number of rows (including deleted ones) with each facet value, so that a query that
-// matches most rows can count the remaining rows and subtract; set numbers for the values of multi-valued
+// Data derived from a segment but not part of its bytes. A shard computes it once, when the segment first
+// appears in a snapshot: the number of rows (including deleted ones) with each facet value, so that a query
+// that matches most rows can count the other rows and subtract; set numbers for the values of multi-valued
 // facets (facet-sets.ts); zones and codes of columns (column-summary.ts); the dictionary's branches
-// (branches.ts); a field's minimum text length. Small segments have no summary: reading them is cheap.
+// (branches.ts); each text field's minimum length. Small segments have no summary: reading them is cheap.
 //
 //   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
 //   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |

@@ -102,7 +102,7 @@ function findTypos(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The terms that the walk finds in one segment. */
+/** The terms that the walk finds in one segment and that live documents contain. */
 function typosOf(expansion: Expansion, walk: TypoWalk, live: usize): TermList {
   const counts = expansion.counts;
   const terms = TermList.begin(expansion.slots.count);

@@ -336,7 +336,7 @@ export class TypoWalk {
   /** State after one more character, given the character's `windows` in `near`. */
   private stepOf(depth: u32, near: u64): u64 {
     const next = depth + 1;
-    const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // top bit for a prefix of the word
+    const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // highest bit for a prefix of the word
     if (valid < 0) return 0;
     const before = Mem.u64At(this.states + ((<usize>depth) << 3));
     const spread = this.band * this.lanes;

@@ -1,5 +1,6 @@
-// Runs one of a search program's filters on one segment. Each operation pushes a bitset of rows onto a stack.
-// Scans write whole words; the field's "present" bitset then removes rows without a value.
+// Runs one of a search program's filters, which is in postfix order, on one segment. A test pushes a bitset
+// of rows onto a stack; AND, OR and NOT combine the topmost bitsets. Scans write whole words; the field's
+// "present" bitset then removes rows without a value.
 
 import { scanCodes, summarisedColumn } from "../columns/column-summary";
 import { floatValueKey, scanIntegerElements, scanIntegers } from "../columns/column-values";
@@ -85,7 +86,7 @@ export class Filters {
         this.runLeaf(operation, top);
       }
     }
-    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // it may not have been written yet
+    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // after a failure, it may be unwritten
     return stack;
   }
 

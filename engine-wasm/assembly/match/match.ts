@@ -101,7 +101,7 @@ export class Matches {
   /** Number of posting lists for the query's words in the current segment. */
   lists: u32;
   // Bitsets of the current segment's rows that contain every word, ignoring the filter, phrases and rules. 0
-  // = not needed, because all matching rows qualify or the query does not distinguish those that do.
+  // = not needed: all matching rows qualify, or it makes no difference which do.
   full: usize;
   best: usize; // rows with every word in TIER_BEST
   fewestTypos: usize; // rows with every word in TIER_BEST or TIER_FEWEST_TYPOS

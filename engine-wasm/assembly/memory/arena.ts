@@ -53,7 +53,10 @@ function blocksFill(): bool {
   return block == top;
 }
 
-/** Ends the kernel before it changes anything here, so that the instance can serve further calls. */
+/**
+ * Ends the kernel because memory is full. Must be called before the arena's state changes, so that the
+ * instance can serve further calls.
+ */
 function full(): void {
   outOfMemory();
   unreachable();

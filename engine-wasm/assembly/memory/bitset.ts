@@ -95,7 +95,7 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
-/** Moves the rows that are in `from`, `a` and `b` from `from` to `to`, replacing the contents of `to`. */
+/** Moves to `to` the rows of `from` that are also in `a` and `b`. Discards the previous contents of `to`. */
 export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;

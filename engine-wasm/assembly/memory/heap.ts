@@ -7,9 +7,9 @@ import { Mem } from "./mem";
 const ADDRESSES_A_CHECK: u32 = 255;
 
 /**
- * True if a comes before b in the final order. Must never be true both ways; if it is false both ways, a and
- * b may end up in either order. `context` is passed through from the heap's caller and is usually the address
- * of data that the order depends on.
+ * True if a comes before b in the final order. Must not be true for both (a, b) and (b, a); if it is false
+ * for both, a and b may end up in either order. `context` is passed through from the heap's caller and is
+ * usually the address of data that the order depends on.
  */
 type Before = (a: usize, b: usize, context: usize) => bool;
 
@@ -20,7 +20,7 @@ function put(heap: usize, i: u32, address: usize): void {
   Mem.putU32(heap + ((<usize>i) << 2), <u32>address);
 }
 
-/** Moves the last of `count` addresses up to its place. */
+/** Restores the heap after an address was appended: moves the last of `count` addresses up. */
 export function heapRise(heap: usize, count: u32, before: Before, context: usize): void {
   let i = count - 1;
   const held = at(heap, i);
@@ -33,7 +33,7 @@ export function heapRise(heap: usize, count: u32, before: Before, context: usize
   put(heap, i, held);
 }
 
-/** Moves the top of `count` addresses down to its place. */
+/** Restores the heap after its top was replaced: moves the first of `count` addresses down. */
 export function heapSink(heap: usize, count: u32, before: Before, context: usize): void {
   let i: u32 = 0;
   const held = at(heap, 0);

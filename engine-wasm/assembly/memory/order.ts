@@ -1,6 +1,6 @@
-// Ordering: byte strings by their bytes, numbers by value, and a stable merge sort over 16-byte records {u64
-// key, u32 entry}. A key is the first 8 bytes of a string, big-endian, or a number mapped to an unsigned
-// integer.
+// Compares byte strings by their bytes and numbers by value, and sorts 16-byte records {u64 key, u32 entry}
+// with a stable merge sort. A key is the first 8 bytes of a string, big-endian, or a number mapped to an
+// unsigned integer.
 
 import { scratch } from "./arena";
 import { Mem } from "./mem";

@@ -30,7 +30,7 @@ function columnOf(input: MergeInput, section: usize): usize {
 }
 
 /**
- * Appends the live rows' values, `width` bytes each. For an input without the column, all their bytes are
+ * Appends the live rows' values, `width` bytes each. If the input lacks the column, fills these bytes with
  * `missing`.
  */
 function gatherRows(

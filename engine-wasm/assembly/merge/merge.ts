@@ -328,7 +328,7 @@ function eachRow(m: Merge): bool {
   return m.input == m.inputCount;
 }
 
-/** Works on the current phase. Returns true when it is complete. */
+/** Runs part of the current phase. Returns true when the phase is complete. */
 function phaseSlice(m: Merge): bool {
   switch (m.phase) {
     case PHASE_TERMS:
@@ -347,8 +347,9 @@ function phaseSlice(m: Merge): bool {
 }
 
 /**
- * Continues for about `microseconds`. Discards all scratch memory. Returns 1 when the output is complete,
- * else 0, or -STATUS_DAMAGED if an input is inconsistent; after that, the merge can only be cancelled.
+ * Continues the merge for about `microseconds`. Discards all scratch memory. Returns 1 when the output is
+ * complete, else 0, or -STATUS_DAMAGED if an input is inconsistent; after that, the merge can only be
+ * cancelled.
  */
 export function mergeStep(state: usize, microseconds: i32): i32 {
   const m = changetype<Merge>(state);

@@ -155,7 +155,7 @@ function matchTerms(e: Embedding): void {
   e.term = 0;
 }
 
-/** Offers each known term in turn to the range's rows that contain it. */
+/** Offers each known term to those of the range's rows that contain it (Heaviest.offer). */
 function readLists(e: Embedding): void {
   const f = e.features;
   const rows = e.termRows;

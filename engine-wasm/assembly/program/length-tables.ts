@@ -7,7 +7,10 @@ import { decodeNorm } from "../memory/norm";
 export const NORMS: u32 = 256;
 const NORMS_A_STEP: u32 = 8; // lengths rise linearly within each group of this many consecutive norm bytes
 
-/** Writes the worth of one term occurrence for each norm byte, given the field's average length. */
+/**
+ * Writes, for each norm byte, what one occurrence of a term in a field of that length adds to a row's sum.
+ * `average` is the field's average length.
+ */
 export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
   const share = f64x2.splat(lengthShare);
   const averages = f64x2.splat(average);

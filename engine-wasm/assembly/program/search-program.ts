@@ -55,16 +55,16 @@ export const TIER_MORE_TYPOS: u32 = 2;
 @unmanaged
 export class Word {
   weight: f64;
-  most: f64; // upper bound on the score of any row for the word
+  most: f64; // upper bound on any row's score for the word
   mostBehind: f64; // the same bound for alternatives below TIER_BEST
   alternatives: usize;
   alternativeCount: u32;
   nearLists: usize; // cursors in the current segment, for closeness
   nearCount: u32;
-  nearLinks: usize; // u32 by row: chain of the near lists that contain it; 0 = not built
+  nearLinks: usize; // u32 by number in NearLists.asked: chain of the lists with that row; 0 = not built
   leastTypos: u32; // fewest typos in any alternative
   canBeExact: u32; // some alternative is exact
-  tiers: u32; // the lowest tier of any alternative
+  tiers: u32; // the worst tier of any alternative
   cost: u32; // number of postings in the current segment's lists
   behind: usize; // bitset: rows in which lower tiers may outscore TIER_BEST; 0 = none
   rows: usize; // bitset: rows with the word; used if one matching word is enough
@@ -252,7 +252,7 @@ export class SearchProgram {
     return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }
 
-  /** f64 by norm byte: the worth of one term occurrence in a field of that length. */
+  /** f64 by norm byte: what one occurrence of a term in a field of that length adds to a row's sum. */
   slotOccurrences(index: u32): usize {
     return this.slotTables + <usize>index * SLOT_BYTES;
   }

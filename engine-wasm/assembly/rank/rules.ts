@@ -25,7 +25,7 @@ export class Rules {
   pinned: usize; // pinned rows that pass the filter
   buried: usize;
   boosted: usize;
-  matched: usize; // matching rows in the result; 0 = all matching rows
+  matched: usize; // rows in the result that match; 0 = all of them match
   pinRows: usize; // u32 by pin: its row; NOT_FOUND = not in this segment or filtered out
   /** True if any segment has a pinned row in the result. */
   pinsApplied: bool;

@@ -1,7 +1,7 @@
-// Determines which of 64 rows could still be among the best, by comparing sort keys stored in columns with
-// the worst kept row's keys, one key at a time, as `SortKeys.compare` does. Rows that pass are later compared
-// in full, so a key that is not stored in a column, such as relevance, may let too many rows through, but
-// never too few.
+// Determines which of 64 rows could still be among the best. Compares the sort keys that are stored in
+// columns with the worst kept row's keys, one key at a time, as `SortKeys.compare` does. Rows that pass are
+// later compared in full, so a key that is not stored in a column, such as relevance, may let too many rows
+// through, but never too few.
 
 import { orderOrdinals, RowOrder } from "../columns/column-order";
 import { codeOf, zoneLargest, zoneLeast } from "../columns/column-summary";
@@ -31,13 +31,13 @@ export class Sieve {
   order: RowOrder;
   segment: usize;
   rows: u32;
-  bounds: usize; // {u32 first, u32 end} by key: range of ordinals of the worst row's string
+  bounds: usize; // {u32 first, u32 end} by key: the ordinals of the worst row's string
   boundsAsOf: u32; // value of `top.changes` when the bounds were computed
-  boundsFirst: u32; // the first key with bounds
-  zones: usize; // the first deciding key's zones; 0 = none to check
+  boundsFirst: u32; // value of `first` in `pass` when the bounds were computed
+  zones: usize; // zones of the first key in which rows can differ; 0 = none
   zonesDescending: bool;
   zoneBound: u64; // worst kept row's value, which a zone must reach for its rows to enter
-  codedKey: u32; // index of the first deciding key, if it is numeric and has codes
+  codedKey: u32; // index of that key, if it is numeric and has codes
   worstCode: u32; // the worst kept row's code
   tiesBySeq: bool; // rows with equal values of that key are ordered newest first
 
@@ -203,7 +203,7 @@ export class Sieve {
   }
 
   /**
-   * Looks up the worst row's strings in the current segment, and computes the minimum that a zone must reach.
+   * Looks up the worst row's strings in the current segment, and computes the value that a zone must reach.
    */
   private findBounds(first: u32): void {
     const program = this.program;

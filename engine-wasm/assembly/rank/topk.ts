@@ -1,5 +1,6 @@
 // The best rows found so far: at most k, compared by the query's sort keys, then by sequence number, larger
-// first. Memory use grows with the number of rows kept, not with k.
+// first. A row "enters" when it becomes one of them. Memory use grows with the number of rows kept, not with
+// k.
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 
@@ -82,7 +83,7 @@ export class TopK {
     const count = program.sortCount;
     let first: u32 = 0;
     while (first < count && program.sortKeyAt(first).by == SORT_CLASS) first++;
-    // All rows have the same class, and every row in the result matches the text.
+    // If `classIsPlain`, all rows have the same class, and every row in the result matches the text.
     this.bySum =
       ranking.classIsPlain &&
       ranking.sumIsPlain &&

@@ -42,7 +42,7 @@ export class Candidates {
   queue: BestFirst;
   growing: bool; // the current range has more rows than all earlier ranges together
   scored: Numbered; // the rows in a range that are scored
-  chosen: usize; // bitset: rows in a range that may enter
+  chosen: usize; // bitset: rows in a range that may enter `top`
   chosenBefore: usize; // the previous range's `chosen`, which scoring may still use
 
   static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
@@ -132,7 +132,7 @@ export class Candidates {
     const cut = this.scoreCut(least, state);
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
-    const plainCut = asked ? cut : cut - bonus; // for rows without a bonus, if bonus rows are known
+    const plainCut = asked ? cut : cut - bonus; // cut for rows that are not known to get a bonus
     const tied = top.isFull() && least == top.leastSum(); // `least` is the worst kept row's sum
     const end = Bits.words(to);
     for (

@@ -48,7 +48,7 @@ export class NearLists {
   from: u32;
   to: u32;
   opened: bool; // whether the current segment's near lists are open
-  linked: bool; // whether the rows that may be looked up have their chains of lists
+  linked: bool; // whether `link` has built the chains for the rows that may be looked up
   buffers: usize; // buffers for the runs of two words
   linkBuffer: usize;
   freeLink: usize;

@@ -138,8 +138,8 @@ export class PlaceBonus {
   }
 
   /**
-   * Records that `word` is in place in a run's slot: it occurs there at position `word`, and all earlier
-   * words are in place. Returns true if it is.
+   * Checks whether `word` is in place in a run's slot: at position `word`, with all earlier words in place.
+   * If so, counts it in `reached` and returns true.
    */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);

@@ -131,7 +131,7 @@ export class SetVisitor {
     return true;
   }
 
-  /** Moves the rows that are in `from`, `a` and `b` to `set`. If `a` or `b` is 0, it means all rows. */
+  /** Moves to `set` the rows of `from` that are also in `a` and `b`; 0 for `a` or `b` means all rows. */
   private take(set: usize, from: usize, a: usize, b: usize): void {
     bitsMove(set, from, a == 0 ? from : a, b == 0 ? from : b, this.rows);
   }

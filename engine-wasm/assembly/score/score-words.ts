@@ -41,13 +41,15 @@ function lengthAt(lengths: usize, norms: usize, row: u32): f64 {
   return Mem.f64At(lengths + ((<usize>Mem.u8At(norms + row)) << 3));
 }
 
-/** Adds the worth of a posting's occurrences to the sum of the row numbered `number` in the set. */
+/**
+ * Adds a posting's contribution, for `tf` occurrences, to the sum of the row numbered `number` in the set.
+ */
 function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32): void {
   const sum = sums + ((<usize>number) << 3);
   Mem.putF64(sum, Mem.f64At(sum) + <f64>tf * Mem.f64At(occurrences + ((<usize>norm) << 3)));
 }
 
-/** Word scores of the current segment's numbered rows. Allocated in scratch memory. */
+/** Scores sets of rows in the current segment. Allocated in scratch memory. */
 @unmanaged
 export class WordScores {
   program: SearchProgram;
@@ -220,7 +222,7 @@ export class WordScores {
     }
   }
 
-  /** Looks up each of the set's rows in the list. */
+  /** Looks up each of the set's rows in the list, and adds its posting's contribution. */
   private seekSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;
@@ -235,7 +237,7 @@ export class WordScores {
     }
   }
 
-  /** Looks up each of the range's postings in the set. */
+  /** Reads the list's postings in the range, and adds the contributions of those whose row is in the set. */
   private addSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;

@@ -150,17 +150,17 @@ export class Signals {
     this.place.starts.find(from, to);
   }
 
-  /** Rows in one bitset word that may get a bonus. Valid only where that is known. */
+  /** Rows in one bitset word that may get a bonus. Valid only where `rowsWithBonusKnown` is true. */
   rowsWithBonus(word: u32): u64 {
     return this.place.rowsWith(word) | this.term.rowsIn(word);
   }
 
-  /** True if the row may get a bonus. Valid only where that is known. */
+  /** True if the row may get a bonus. Valid only where `rowsWithBonusKnown` is true. */
   getsBonus(row: u32): bool {
     return ((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) != 0;
   }
 
-  /** The row's largest bonus in this state. */
+  /** Upper bound on the row's bonus in this state. */
   bonusBound(row: u32, state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.bound(row, state);
   }

@@ -62,7 +62,7 @@ export class Starts {
   program: SearchProgram;
   segment: usize;
   rows: u32;
-  known: usize; // u8 by piece; 0 = nothing known yet
+  known: usize; // u8 by piece: 1 = its rows are known; address 0 = no piece is known
   starts: usize; // bitset: rows with the first word at position 0
   wholes: usize; // bitset: rows of `starts` whose slot has as many tokens as the query has words
   norms: usize; // norm bytes for the current list's slot

@@ -27,7 +27,7 @@ export class TermBonus {
   segment: usize;
   rows: u32;
   rowsWith: usize; // bitset: rows with any bonus term; 0 = none
-  lifted: usize; // bitset: rows with a bonus that lifts them above all others; 0 = none
+  lifted: usize; // bitset: rows with a bonus of at least BONUS_LINE; 0 = none
   most: f64; // the largest value of `of` for rows that are not lifted
   cursor: Cursor;
   buffer: usize;

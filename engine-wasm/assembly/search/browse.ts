@@ -10,7 +10,7 @@ import { Signals } from "../score/signals";
 import { failed } from "../status";
 
 // Order in which a query without words visits the rows.
-export const BY_KEYS: u32 = 0; // sorted by any keys
+export const BY_KEYS: u32 = 0; // sorted by other keys: rows arrive in no useful order
 const NEWEST_FIRST: u32 = 1; // by descending sequence number: rows arrive best first
 export const OLDEST_FIRST: u32 = 2; // by ascending sequence number: rows arrive best first
 

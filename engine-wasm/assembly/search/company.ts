@@ -102,7 +102,7 @@ class CompanyCounts {
     return end;
   }
 
-  /** Sets a word's `rows` to a new bitset in scratch memory. */
+  /** Sets a word's `rows` to a new bitset, in scratch memory, of the live rows that contain it. */
   private findRows(word: CompanyWord): void {
     word.rows = bitsNone(this.rows);
     for (let i: u32 = 0; i < word.termCount && !failed(); i++) {

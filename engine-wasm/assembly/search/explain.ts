@@ -129,7 +129,7 @@ function writeWord(result: Result, word: WordPart): void {
   }
 }
 
-/** One search's explained rows. Allocated in scratch memory. */
+/** Explains rows of one search. Allocated in scratch memory. */
 @unmanaged
 class Explainer {
   run: Run;

@@ -78,7 +78,10 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   }
 }
 
-/** Returns the counts, u32 by ordinal. If most rows match, it counts the other rows and subtracts. */
+/**
+ * Returns the counts, u32 by ordinal. If most rows match, it counts the other rows and subtracts their counts
+ * from the totals in the summary.
+ */
 function countField(segment: usize, field: usize, summary: usize, slot: u32, bits: usize, found: u32): usize {
   const ordinals = Field.ordinals(segment, field);
   const values = Dict.count(Field.dictionary(segment, field));

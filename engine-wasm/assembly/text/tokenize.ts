@@ -1,5 +1,5 @@
-// The only analyser: turns UTF-8 text into folded tokens, the same way for documents and queries. A resumable
-// iterator that is its own current token, so a token costs no allocation:
+// The only analyser: turns UTF-8 text into folded tokens, the same way for documents and queries. The
+// tokenizer is a resumable iterator that also contains its current token, so a token costs no allocation:
 //
 //   tokens.begin(text, bytes);
 //   while (tokens.next()) { tokens.at, tokens.bytes, tokens.start, tokens.end, tokens.isIdeograph, tokens.joinerBehind() }

@@ -17,7 +17,7 @@ const ITERATIONS_MAX: u32 = 60; // limit per eigenvalue; about two are typical
 export function eigen(matrix: usize, width: u32, values: usize, vectors: usize): void {
   const rowBytes = (<usize>width) << 3;
   const diagonal = reserve(3 * rowBytes);
-  const beside = diagonal + rowBytes; // beside[i] couples i and i + 1
+  const beside = diagonal + rowBytes; // the off-diagonal: beside[i] couples i and i + 1
   const scales = beside + rowBytes; // scale of each reflection
   Mem.fill(beside, 0, rowBytes);
   tridiagonalise(matrix, width, diagonal, beside, scales);

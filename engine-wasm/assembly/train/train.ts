@@ -35,8 +35,9 @@ class Training {
 /**
  * Trains on the segment in the region `segment`, which it frees. The region contains `bytes` bytes: the parts
  * listed in features.ts, without the `skipped` bytes after the header. `options` is a region of TRAIN_*.
- * Returns a region with the model, whose header contains its length. The result is deterministic. Returns
- * -STATUS_BAD_PROGRAM, or -STATUS_DAMAGED, after which the instance must be discarded.
+ * Returns a region with the model, whose header contains its length. The same input always yields the same
+ * model. Returns -STATUS_BAD_PROGRAM if the options are malformed, or -STATUS_DAMAGED, after which the
+ * instance must be discarded.
  */
 export function train(segment: usize, bytes: u32, skipped: u32, options: usize): i32 {
   statusReset();

@@ -93,7 +93,10 @@ export function codesFill(codes: usize, first: u32, records: usize, count: u32):
   return STATUS_OK;
 }
 
-/** A thread that compares codes concurrently sees either a row without a code or the complete code. */
+/**
+ * Clears the row's bit first and sets it last, so that a thread that compares codes concurrently sees either
+ * a row without a code or the complete code.
+ */
 function fillRow(codes: usize, row: u32, record: usize): void {
   if (Bits.has(Codes.present(codes), row)) putPresent(codes, row, false);
   if (!(Mem.f32At(record + VECTOR_SCALE) > 0)) return;

@@ -13,7 +13,7 @@ import {
 } from "../../segment/postings";
 import { WordScores } from "../score-words";
 
-export const TF_UNKNOWN: u32 = 255; // the largest frequency in the block is at least this
+export const TF_UNKNOWN: u32 = 255; // in BLOCK_MAX_TF: the largest frequency is this or more
 const TF_MOST: f64 = 16777216;
 
 /** Computes bounds from the current segment's lists and moves their cursors. Allocated in scratch memory. */
@@ -30,7 +30,7 @@ export class ListBounds {
     return made;
   }
 
-  /** The most that a list can add to any row's sum. */
+  /** Upper bound on what a list adds to any row's sum. */
   mostOf(cursor: Cursor): f64 {
     const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     let most: f64 = 0;

@@ -32,7 +32,7 @@ const UNSURE_MOST: u32 = 64; // above this many unsure rows, look up which of th
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than a score's rounding error
 
-/** One of an alternative's lists. */
+/** One of an alternative's lists, with bounds on what it and the lists after it can add. */
 @unmanaged
 class Reach {
   most: f64; // the most that the list adds to a row's sum
@@ -129,7 +129,10 @@ export class Promising {
     return this.rows;
   }
 
-  /** Prepares the search in a segment, unless the word has too many lists there. */
+  /**
+   * Prepares the search in a segment. Clears `pays` if the word has too many lists there, or too many
+   * postings in small lists.
+   */
   private prepare(): void {
     const program = this.program;
     const word = program.wordAt(0);
@@ -162,7 +165,7 @@ export class Promising {
     return changetype<Reach>(this.reaches + <usize>i * REACH_BYTES);
   }
 
-  /** Writes the reaches of an alternative's lists, starting at index `first`. */
+  /** Fills in the Reach of each of an alternative's lists, starting at index `first`. */
   private findReaches(alternative: Alternative, first: u32): void {
     const end = first + alternative.listCount;
     for (let i: u32 = 0; i < alternative.listCount; i++) {

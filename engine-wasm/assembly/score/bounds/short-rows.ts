@@ -31,7 +31,7 @@ const SUM_MOST: f64 = 65535;
 const HALVINGS: u32 = 20;
 const ROUNDING: f64 = 1.000000001; // exceeds 1 by far more than a score's rounding error
 
-/** Finds the rows in a range that are short enough. Allocated in scratch memory. */
+/** Finds the rows in a range that are short enough to reach a cut. Allocated in scratch memory. */
 @unmanaged
 export class ShortRows {
   program: SearchProgram;
