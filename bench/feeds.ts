@@ -1,5 +1,5 @@
-// `npm run bench:feeds`: a real server reads feeds in each format, and imports the same documents for
-// comparison. Prints items per second, processor time, memory and the latency of concurrent searches, and
+// `npm run bench:feeds`: a real server reads a feed in each format and, for comparison, imports the same
+// documents. Prints items per second, processor time, memory and the latency of concurrent searches, and
 // writes them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -140,7 +140,7 @@ class FeedBench {
     }
   }
 
-  /** `index` is the index that `work` fills with all documents. */
+  /** `index` is the index that `work` fills with all documents; null if it fills none. */
   async measured(name: string, index: string | null, work: () => Promise<unknown>): Promise<Row> {
     const before = this.#server.memory()?.now ?? 0;
     let peak = before;

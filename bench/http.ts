@@ -1,5 +1,5 @@
-// End-to-end load: a server, a data file, a query mix. Prints the results and writes them to files. `npm run
-// bench:http -- --help` shows the options.
+// `npm run bench:http` imports a data file into a server, sends a mix of queries, and measures both from the
+// client's side. Prints the results and writes them to files. `--help` shows the options.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ interface Options {
 }
 
 const INDEX = "bench";
-/** Uid of a data directory's first index. */
+/** Uid of the first index created in a data directory. */
 const INDEX_UID = 1;
 const QUERIES_DRAWN = 20_000;
 const ANSWERS_CHECKED = 300;

@@ -34,7 +34,7 @@ for (const pair of [...microPairs(fixture), ...modelPairs(fixture), ...(await sc
 }
 report(rows);
 
-/** Returns the median times of both. Throws if the kernel and its twin return different results. */
+/** Measures a kernel and its twin and returns their median times. Throws if they return different results. */
 async function measure(pair: Pair, milliseconds: number): Promise<Row> {
   const [fromKernel, fromNaive] = [pair.kernel(), pair.naive()];
   if (fromKernel !== fromNaive) {

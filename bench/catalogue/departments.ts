@@ -1,5 +1,5 @@
-// The assortment of the generated shop: departments with product names, and the words of titles and
-// descriptions. Plain data; the first entry of a list should be the most frequent.
+// Words for the generated shop: each department's products, and the words used in titles and descriptions.
+// Plain data. Each list should begin with its most frequent entry.
 
 const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 

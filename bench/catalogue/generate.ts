@@ -81,7 +81,10 @@ export function* generateCatalogue(count: number, seed: number): Generator<strin
   }
 }
 
-/** What tells a product's variants apart: colour, colour and size, or an amount. */
+/**
+ * Returns the end of a title, which distinguishes a product's variants: colour, colour and size, or an
+ * amount.
+ */
 function variant(random: Random, color: string): string {
   const kind = random.next();
   if (kind < 0.4) return color;

@@ -1,5 +1,6 @@
-// One raw keep-alive HTTP connection that sends prepared bytes, one request at a time. It measures the answer
-// without parsing it. A query costs the client a few microseconds, which leaves the cores to the server.
+// One raw keep-alive HTTP connection that sends prepared bytes, one request at a time. It reads an answer's
+// status and length but does not parse the body. A query costs the client a few microseconds, which leaves
+// the cores to the server.
 
 import { connect, type Socket } from "node:net";
 

@@ -87,7 +87,9 @@ class Reservoir {
   }
 }
 
-/** Replaces line breaks, which never occur inside a JSON string. */
+/**
+ * Replaces line breaks with spaces and appends a line break. (Line breaks never occur inside a JSON string.)
+ */
 function onOneLine(json: Uint8Array): Buffer {
   const line = Buffer.alloc(json.length + 1);
   line.set(json);

@@ -1,5 +1,5 @@
-// The same documents as feed files in each format, and a loopback server that sends them. Reading a file
-// costs little compared with the measured work.
+// Writes the same documents as a feed file in each format, and serves the files from a loopback server.
+// Reading a file costs little compared with the measured work.
 
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";

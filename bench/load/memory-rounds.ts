@@ -135,7 +135,7 @@ async function metric(client: ApiClient, name: string): Promise<number> {
   return Number(value);
 }
 
-/** Resolves once every index has been opened since the start. */
+/** Resolves once the restarted server has opened every index to check it. */
 async function lookedAtAll(client: ApiClient): Promise<void> {
   for (;;) {
     const { body } = await client.exchange("GET", "/health/ready");

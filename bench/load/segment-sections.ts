@@ -87,7 +87,10 @@ function addSegment(bytes: Uint8Array, sum: SectionBytes): void {
   sum.columns += word(SEG_BYTES) - dictionary - listsBytes;
 }
 
-/** The terms' lists are contiguous; each starts with its lengths. */
+/**
+ * Counts the postings and the bytes of positions. The terms' lists are contiguous, and each starts with its
+ * lengths.
+ */
 function walkLists(lists: Uint8Array): { postings: number; positions: number } {
   let at = 0;
   const varint = (): number => {

@@ -1,4 +1,4 @@
-// The server under test in its own process, with its use of CPU, resident memory and disk space.
+// Runs the server under test in its own process and reads how much CPU time, memory and disk space it uses.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";

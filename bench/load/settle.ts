@@ -4,7 +4,7 @@ import type { ApiClient } from "../../server/cli/api.js";
 
 const SECONDS_MAX = 300;
 const PAUSE_MS = 100;
-/** Time (ms) in which idle threads collect their garbage. */
+/** Time (ms) after which idle threads have collected their garbage. */
 const COLLECTED_MS = 5_000;
 
 interface Stats {
@@ -19,8 +19,9 @@ export async function statsOf(client: ApiClient, index: string): Promise<Stats> 
 }
 
 /**
- * Returns the seconds until no shard was merging or about to merge. Waits a few seconds longer, so that
- * garbage has been collected too. Returns null if merging takes too long or the statistics do not show it.
+ * Waits until no shard is merging or about to merge, and returns how many seconds that took. Then waits a few
+ * seconds longer, so that garbage has been collected too. Returns null if merging takes too long or the
+ * statistics do not report it.
  */
 export async function settle(client: ApiClient, index: string): Promise<number | null> {
   const seconds = await merged(client, index);

@@ -1,5 +1,5 @@
-// The micro benchmarks of embedded models: embedding rows and queries of the generated catalogue, and
-// training, next to plain JavaScript.
+// The micro benchmarks for embedded models: training, and embedding rows of the generated catalogue, next to
+// plain JavaScript.
 
 import { VECTOR_BYTES, VECTOR_SCALE, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";

@@ -12,7 +12,7 @@ export function naiveTokens(text: string): string[] {
 }
 
 /**
- * Counts insertions, deletions, substitutions and adjacent transpositions, each at most once per place
+ * Counts insertions, deletions, substitutions and adjacent transpositions. No character is edited twice
  * (optimal string alignment).
  */
 export function naiveDistance(a: string, b: string): number {

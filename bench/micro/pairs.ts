@@ -211,8 +211,8 @@ function sorted(fixture: Fixture): Pair {
 }
 
 /**
- * Returns a function that runs one program. By default a program matches everything and returns nothing;
- * `parts` overrides that.
+ * Returns a function that runs one program. By default, the program matches every document but returns no
+ * rows; `parts` overrides its members.
  */
 function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => DecodedSearchResult {
   const program: SearchProgram = {

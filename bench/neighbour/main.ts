@@ -1,5 +1,5 @@
-// `npm run bench:neighbour`: how much slower one tenant's queries become while another tenant puts a heavy
-// load on the server. For each kind of heavy work, rounds with and without it alternate within one run,
+// `npm run bench:neighbour` measures how much slower one tenant's queries become while another tenant puts a
+// heavy load on the server. For each kind of heavy work, rounds with and without it alternate within one run,
 // because other load on the machine may vary.
 
 import { type ChildProcess, fork } from "node:child_process";

@@ -1,4 +1,4 @@
-// Compares a run, by form and query, with an earlier run's results written with --json.
+// Compares a run, form by form and query by query, with the results that an earlier run wrote with --json.
 
 import { readFileSync } from "node:fs";
 import { compareHalved, type Difference, type PairedSet, type TestedDifference } from "./comparison.js";

@@ -40,7 +40,7 @@ export interface Wanted {
   readonly threads: readonly Threads[];
   /** True to test servers with cached answers too. */
   readonly remembering: boolean;
-  /** True to give the documents vectors, as by default. */
+  /** True to give the documents vectors, as the server does by default. */
   readonly vectors: boolean;
 }
 

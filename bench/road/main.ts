@@ -1,5 +1,5 @@
-// `npm run bench:road`: a query's cost on its way through the server, outside the engine: CPU by thread,
-// wake-ups, messages, bytes allocated. Builds of the server, or settings of it, alternate within one run.
+// `npm run bench:road` measures what a query costs in the server outside the engine: CPU by thread, wake-ups,
+// messages, bytes allocated. To compare builds or settings, it alternates between them within one run.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

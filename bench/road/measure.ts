@@ -9,7 +9,7 @@ import { median } from "../median.js";
 import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
-/** Each round starts this many queries after the previous round's start. */
+/** Each round begins this many queries further on in the list than the previous round did. */
 const QUERIES_A_ROUND = 97;
 
 export interface TrialOptions {

@@ -1,4 +1,5 @@
-// Reads from /proc the CPU time of a server's threads and how often each was woken up.
+// Reads from /proc how much CPU time each of a server's threads used and how often it was woken up (counted
+// as voluntary context switches).
 
 import { readdirSync, readFileSync } from "node:fs";
 

@@ -22,7 +22,7 @@ const ROUNDS_A_SITTING = 25;
  */
 const TRIAL_SECONDS = 0.25;
 const CLIENTS = 4;
-/** Each round starts this many queries after the previous round's start. */
+/** Each round begins this many queries further on in the list than the previous round did. */
 const QUERIES_A_ROUND = 97;
 
 interface Spent {

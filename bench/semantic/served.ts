@@ -217,7 +217,10 @@ class ServedBench {
     );
   }
 
-  /** Measures the process's memory after a restart and equally long query loads on one index. */
+  /**
+   * Measures the process's memory after a restart and a query load. The load takes equally long for each
+   * index and mode.
+   */
   async memory(): Promise<string[]> {
     const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
       this.#served(async (running) => {

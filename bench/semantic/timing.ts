@@ -1,4 +1,4 @@
-// How long a piece of work takes in this process: the median of many runs, and CPU time, which other
+// Measures how long a piece of work takes in this process: the median of many runs, and CPU time, which other
 // processes affect less.
 
 import { median } from "../median.js";

@@ -1,5 +1,6 @@
-// Decides whether a soak's samples grow. Compares the median of the last quarter with the median of the
-// second quarter, so that a peak does not matter. Also charts the samples as text.
+// Decides whether memory or open handles grow during a soak. Compares the median of the last quarter of the
+// samples with the median of the second quarter, so that a peak does not matter. Also charts the samples as
+// text.
 
 import { median } from "../median.js";
 
