@@ -1,22 +1,22 @@
-// Decodes a feed's bytes to text, piece by piece. The encoding comes from the data source, a byte order mark,
-// the XML declaration or the content type, whichever is first in this order. A byte that is invalid in the
+// Decodes a feed's bytes to text, piece by piece. The encoding is the first that is given of these: the data
+// source's setting, a byte order mark, the XML declaration, the content type. A byte that is invalid in the
 // encoding becomes INVALID, so that its item can be refused while the rest of the feed continues.
 
 import { FeedError } from "../../ground/errors.js";
 
 /**
- * Replaces bytes that are invalid in the feed's encoding. It is a noncharacter, so feeds have no legitimate
+ * Replaces bytes that are invalid in the feed's encoding. It is a noncharacter, so no feed has a legitimate
  * use for it.
  */
 export const INVALID = "\uffff";
 
 const REPLACEMENT = "\ufffd";
 const REPLACEMENT_UTF8 = Buffer.from(REPLACEMENT);
-/** The XML declaration must end within this many bytes. */
+/** Number of bytes searched for an XML declaration. */
 const HEAD_BYTES = 1024;
 /**
- * Short pieces are joined and long ones split to about this size, so that the work and memory per piece do
- * not depend on the server.
+ * Short pieces are joined and long ones split into pieces of about this size, so that the time and memory per
+ * piece do not depend on the feed's server.
  */
 const BLOCK_BYTES = 64 * 1024;
 
@@ -30,9 +30,7 @@ export function isEncoding(name: string): boolean {
   return canonical(name) !== null;
 }
 
-/**
- * Returns the feed's encoding and its text. Throws FeedError SK-DS-422 if the feed names an unknown encoding.
- */
+/** Returns the feed's encoding and its text. Throws FeedError SK-DS-422 if the encoding is unknown. */
 export async function decodeText(
   chunks: AsyncIterable<Uint8Array>,
   contentType: string | null,
@@ -70,7 +68,7 @@ function markOf(head: Buffer): string | null {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8";
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
-  // A feed begins with an ASCII character. In UTF-16, one of its two bytes is zero.
+  // A feed's first character is ASCII, so in UTF-16 one of its two bytes is zero.
   if (head.length >= 2 && head[0] === 0 && head[1] !== 0) return "utf-16be";
   if (head.length >= 2 && head[0] !== 0 && head[1] === 0) return "utf-16le";
   return null;
@@ -79,8 +77,8 @@ function markOf(head: Buffer): string | null {
 function declaredIn(head: Buffer): string | null {
   const start = head.subarray(0, HEAD_BYTES).toString("latin1");
   const name = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["']/.exec(start)?.[1];
-  // A declaration that can be read as ASCII is not in UTF-16, whatever it says: the feed was converted
-  // without updating it.
+  // A declaration that is readable as ASCII cannot be in UTF-16, whatever it says: the feed was converted and
+  // the declaration was not updated.
   return name === undefined || /^utf-?16/i.test(name) ? null : name;
 }
 
@@ -121,7 +119,7 @@ async function* decoded(head: Buffer, rest: AsyncIterable<Buffer>, decoder: Deco
 
 interface Decoder {
   decode(bytes: Buffer): string;
-  /** Returns INVALID if the last character is incomplete, otherwise "". */
+  /** Call at the end of the input. Returns INVALID if the last character is incomplete, otherwise "". */
   end(): string;
 }
 
@@ -141,7 +139,7 @@ function decoderOf(encoding: string): Decoder {
   };
 }
 
-/** Holds back the first bytes of a character until the rest arrives. */
+/** Decodes whole characters only: keeps back the first bytes of a character until the rest arrives. */
 class WholeCharacters implements Decoder {
   #rest: Buffer = Buffer.alloc(0);
   readonly #split: (bytes: Buffer) => number;
@@ -179,7 +177,10 @@ function splitUtf8(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Decodes UTF-8. Keeps replacement characters that the feed itself contains. */
+/**
+ * Decodes UTF-8, with INVALID for invalid bytes. A replacement character that the feed itself contains is
+ * kept.
+ */
 function utf8Text(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.includes(REPLACEMENT)) return text;
@@ -193,8 +194,8 @@ function utf8Text(bytes: Buffer): string {
 }
 
 /**
- * Holds back an odd byte and the first half of a surrogate pair. `high` is the index of a code unit's high
- * byte.
+ * Returns how many of the bytes form whole characters, leaving out an odd byte and the first half of a
+ * surrogate pair. `high` is the index of a code unit's high byte.
  */
 function splitUtf16(bytes: Buffer, high: 0 | 1): number {
   const even = bytes.length & ~1;

@@ -1,5 +1,6 @@
 // Turns the rows of a CSV or TSV feed into items: each row's cells under the header names, all as strings.
-// The file import's reader parses the table; only feed-specific rules are here.
+// The file import's CSV reader parses the table; this file contains only the rules that are specific to
+// feeds.
 
 import { CsvError } from "csv-parse";
 import { FeedError } from "../../ground/errors.js";
@@ -15,12 +16,12 @@ import { following } from "./following.js";
  */
 const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:[^\S\n][^\n]*|[^\n,;\t|]*)\n)+/;
 
-/** A row longer than this many maximum-size items ends the feed, since a quote must be missing. */
+/** A row longer than this many items of maximum size ends the feed: its closing quote must be missing. */
 const ENDLESS_ROW_ITEMS = 4;
 
 /**
- * Throws FeedError: SK-DS-422 if the feed is not a table, SK-DS-520 if a quoted cell never ends, SK-DS-413 if
- * a row is too long.
+ * Yields the table's items in groups. Throws FeedError: SK-DS-422 if the feed is not a table, SK-DS-520 if a
+ * quoted cell never ends, SK-DS-413 if a row is too long.
  */
 export async function* csvItems(
   text: FeedText,
@@ -31,7 +32,7 @@ export async function* csvItems(
   const pieces = text.pieces[Symbol.asyncIterator]();
   const first = await pieces.next();
   const start: string = first.done === true ? "" : first.value;
-  // Comments become blank lines, so that line numbers in errors match the feed.
+  // Comments are replaced with blank lines, so that line numbers in errors match the feed.
   const preamble = PREAMBLE.exec(start)?.[0] ?? "";
   const table = start.slice(preamble.length);
   let at = 0;

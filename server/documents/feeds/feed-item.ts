@@ -1,5 +1,5 @@
-// The result of reading a feed: items, each a plain object or the reason why there is none. Independent of
-// the feed's format and of the index.
+// What reading a feed yields: items, each of which is a plain object or the reason why there is none.
+// Independent of the feed's format and of the index.
 
 import type { FeedFormat } from "../../catalog/records/data-source.js";
 import { FeedError } from "../../ground/errors.js";
@@ -15,8 +15,8 @@ export interface FeedOptions {
 }
 
 /**
- * The values are strings for CSV, and strings or nested objects and arrays of strings for XML. For JSON they
- * may be any JSON value, with integers beyond 2^53 as bigints.
+ * An item's values. For CSV they are strings; for XML, strings or nested objects and arrays of strings; for
+ * JSON, any JSON value, with integers beyond 2^53 as bigints.
  */
 export type FeedObject = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export interface FeedItem {
   /** Position in the feed, from 1. */
   readonly at: number;
   readonly value: FeedObject | null;
-  /** Why there is no value. A problem with one item does not stop the rest of the feed. */
+  /** Why there is no value. One item's problem does not stop the rest of the feed. */
   readonly problem?: string;
 }
 

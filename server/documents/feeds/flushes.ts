@@ -1,5 +1,5 @@
-// Makes readers flush a slow feed's chunks. Readers of a whole feed wait for full blocks, but a preview needs
-// the items that have arrived.
+// Makes readers use what has arrived of a slow feed. They normally wait for full blocks, but a preview needs
+// the first items promptly.
 
 const FLUSH = new Uint8Array(0);
 
@@ -27,7 +27,7 @@ export async function* withFlushes(
       next = source.next();
     }
   } finally {
-    next.catch(() => undefined); // after an early return, nothing else awaits it
+    next.catch(() => undefined); // nothing else awaits it after an early return
     await source.return?.();
   }
 }

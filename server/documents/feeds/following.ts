@@ -1,4 +1,4 @@
-// Restores a stream whose first element has already been consumed.
+// Puts an element that has already been consumed back in front of its stream.
 
 /** Yields the first element, then `rest`. Closes `rest` if the reader stops early. */
 export async function* following<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {

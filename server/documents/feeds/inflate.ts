@@ -1,11 +1,14 @@
-// Decompresses a feed: gzip and deflate, detected by the first bytes or the Content-Encoding header. Limits
-// the output's size, so that a small download cannot become an endless feed.
+// Decompresses a feed. Gzip and deflate are detected by the first bytes or the Content-Encoding header. The
+// output's size is limited, so that a small download cannot become an endless feed.
 
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { FeedError } from "../../ground/errors.js";
 import { following } from "./following.js";
 
-/** Honest servers nest at most two layers, such as a .gz file that is compressed again in transit. */
+/**
+ * Maximum number of compression layers. Honest servers use at most two, such as a .gz file that is compressed
+ * again in transit.
+ */
 const LAYERS_MAX = 2;
 const CHUNK_BYTES = 64 * 1024;
 
@@ -54,8 +57,8 @@ function declaredEncodings(header: string | null): string[] {
 }
 
 /**
- * Returns null if the data is not compressed. Gzip is detected by its magic bytes, because some servers
- * declare it for uncompressed bodies.
+ * Chooses a decompressor by the first bytes. Null if the data is not compressed. Gzip data is recognised only
+ * by its magic bytes, because some servers declare gzip for uncompressed bodies.
  */
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };
@@ -65,8 +68,8 @@ function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater |
 }
 
 /**
- * True if the data begins with one of zlib's usual two-byte headers. A fourth one, `x^`, could be text, so it
- * does not count.
+ * True if the data begins with one of three common zlib headers. The fourth, `x^`, is left out because it
+ * could also be text.
  */
 function isZlib(head: Uint8Array): boolean {
   return head[0] === 0x78 && (head[1] === 0x01 || head[1] === 0x9c || head[1] === 0xda);

@@ -1,6 +1,6 @@
-// Turns a JSON feed into items: an array, an object that contains an array, or one object per line (NDJSON).
-// The content type or the first line determines which. json-reader.ts reads a single document. A broken line
-// becomes a failed item.
+// Turns a JSON feed into items. The feed may be an array, an object that contains an array, or one object per
+// line (NDJSON); the content type or the first line shows which. json-reader.ts reads a single document. A
+// broken line becomes a failed item.
 
 import { FeedError } from "../../ground/errors.js";
 import { type FeedText, INVALID } from "./charset.js";
@@ -11,8 +11,8 @@ import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js"
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
 /**
- * Throws FeedError: SK-DS-422 if the feed is not JSON or has no array of items, SK-DS-520 if it ends early,
- * SK-DS-413 if an array's item is too large.
+ * Yields the feed's items in groups. Throws FeedError: SK-DS-422 if the feed is not JSON or has no array of
+ * items, SK-DS-520 if it ends early, SK-DS-413 if an array's item is too large.
  */
 export async function* jsonItems(
   text: FeedText,
@@ -43,8 +43,8 @@ function segments(pointer: string): string[] {
 }
 
 /**
- * Reads until it is clear whether the feed consists of lines: either its content type says so, or its first
- * line is a complete object and another value follows. Reads about one maximum-size item at most.
+ * Reads until it is clear whether the feed is NDJSON: its content type says so, or its first line is a
+ * complete object and another value follows. Reads little more than one item of maximum size.
  */
 async function start(pieces: AsyncIterator<string>, lengthMax: number, isDeclared: boolean) {
   let head = "";
@@ -81,12 +81,12 @@ async function* lineItems(
 }
 
 /**
- * Reads items from lines that arrive in pieces. Holds one line in memory, and nothing of a line that is too
- * long.
+ * Reads one item per line. Lines arrive in pieces. Keeps at most one line in memory, and nothing of a line
+ * that is too long.
  */
 class LineItems {
   readonly #options: JsonReaderOptions;
-  /** Reads the lines as elements of one array. Replaced after a broken line. */
+  /** Reads the lines as if they were elements of one array. Replaced after a broken line. */
   #reader: JsonReader | null = null;
   #rest = "";
   #isTooLong = false;
@@ -110,8 +110,8 @@ class LineItems {
   }
 
   /**
-   * Ends the feed. If the last line is broken and has no newline, the feed was truncated. Throws FeedError
-   * SK-DS-520 in that case.
+   * Ends the feed and returns its last item, if there is one. If the last line is broken and has no newline,
+   * the feed was truncated: throws FeedError SK-DS-520.
    */
   end(): FeedItem[] {
     const items: FeedItem[] = [];
@@ -164,8 +164,8 @@ class LineItems {
 }
 
 /**
- * Matches text with numbers or invalid bytes that JSON.parse would not read correctly. JSON.parse is ten
- * times faster, so it reads everything else.
+ * Matches text that JSON.parse might read incorrectly: long or unusual numbers, and invalid bytes. All other
+ * text goes to JSON.parse, which is ten times faster.
  */
 const PARTICULAR = new RegExp(`\\d{16}|\\d[eE]|-0|${INVALID}`);
 

@@ -1,7 +1,7 @@
 // Reads the items of one JSON document that arrives in pieces: the elements of one of its arrays. Assembles
-// the streaming parser's tokens here rather than with the parser's own assembler, because text outside of
-// items must take no memory, and a hostile item must not affect the others. Integers beyond 2^53 become
-// bigints; `__proto__` is an ordinary member.
+// the streaming parser's tokens here rather than with the parser's own assembler, because text outside items
+// must take no memory, and a hostile item must not affect the others. Integers beyond 2^53 become bigints;
+// `__proto__` is an ordinary member.
 
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { FeedError } from "../../ground/errors.js";
@@ -9,7 +9,10 @@ import { INVALID, invalidBytes } from "./charset.js";
 import { type FeedItem, setMember } from "./feed-item.js";
 
 export const DEPTH_MAX = 64;
-/** Deeper nesting ends the feed. Of a failed item, the reader keeps only the list of open containers. */
+/**
+ * Maximum nesting depth. Deeper nesting ends the feed, because even of a failed item the reader keeps the
+ * list of open containers.
+ */
 const OPEN_MAX = 100_000;
 
 const VALUE = 0;
@@ -20,14 +23,14 @@ const COLON = 4;
 const COMMA_OR_END = 5;
 const NOTHING = 6;
 
-/** An open object or array. */
+/** An object or array that has been opened but not closed yet. */
 interface Container {
   readonly isArray: boolean;
-  /** The value assembled so far; null outside of items. */
+  /** The value assembled so far. Null outside items, where nothing is assembled. */
   readonly value: unknown[] | Record<string, unknown> | null;
   /** True if the container is the array of items or may contain it. */
   readonly onPath: boolean;
-  /** Name or index of the member or element that comes next. */
+  /** The next value's member name (in an object) or index (in an array). */
   key: string;
   index: number;
 }
@@ -39,7 +42,7 @@ export interface JsonReaderOptions {
    */
   readonly pointer: readonly string[] | null;
   readonly itemBytesMax: number;
-  /** Encoding to name in the error about invalid bytes. */
+  /** The feed's encoding, named in the error about invalid bytes. */
   readonly encoding: string;
 }
 
@@ -52,7 +55,7 @@ export class JsonReader {
   #count = 0;
   #bytes = 0;
   #tokenAt = 0;
-  /** Depth in #open of the array of items; -1 before and after that array. */
+  /** Index in `#open` of the array of items. -1 before the array begins and after it ends. */
   #arrayAt = -1;
   #found = false;
   #emptyArraySeen = false;
@@ -68,8 +71,8 @@ export class JsonReader {
   }
 
   /**
-   * Returns the items that end in this piece. Throws FeedError: SK-DS-422 if the text is not JSON, SK-DS-413
-   * if an item is too large.
+   * Returns the items that are complete after this piece. Throws FeedError: SK-DS-422 if the text is not
+   * JSON, SK-DS-413 if an item is too large.
    */
   write(piece: string): readonly FeedItem[] {
     this.#items = [];
@@ -84,7 +87,10 @@ export class JsonReader {
     return this.#items;
   }
 
-  /** Throws FeedError: SK-DS-520 if the document is incomplete, SK-DS-422 if it has no array of items. */
+  /**
+   * Checks that the document is complete. Throws FeedError: SK-DS-520 if it is not, SK-DS-422 if it has no
+   * array of items.
+   */
   end(): void {
     if (this.#expected !== NOTHING) {
       throw new FeedError(
@@ -101,7 +107,7 @@ export class JsonReader {
     );
   }
 
-  /** True if an element of the array of items must follow, as after a comma. */
+  /** True if the next value must be an element of the array of items, as after a comma. */
   get awaitsItem(): boolean {
     return this.#expected === VALUE && this.#open.length === this.#arrayAt + 1 && this.#arrayAt >= 0;
   }

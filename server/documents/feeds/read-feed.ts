@@ -1,6 +1,6 @@
-// Reads a feed's bytes as items, whatever its format. The only place that maps formats to readers. Reads on
-// demand, and holds one piece of the feed and one item at a time. Independent of where the bytes come from
-// and of what happens to the items.
+// Reads a feed's bytes as items, whatever its format. This is the only place that maps formats to readers.
+// Reads on demand, and holds one piece of the feed and one item at a time. Does not know where the bytes come
+// from or what happens to the items.
 
 import { FeedError } from "../../ground/errors.js";
 import { messageOf } from "../formats/input-error.js";
@@ -22,8 +22,8 @@ export interface FeedBytes {
 }
 
 /**
- * Yields items in groups. Closes the source if the reader stops early or fails. Throws FeedError: SK-DS-422
- * if the feed is not in this format, SK-DS-520 if it ends early, SK-DS-413 if it is too large.
+ * Yields items in groups. Closes the source if the caller stops early or reading fails. Throws FeedError:
+ * SK-DS-422 if the feed is not in this format, SK-DS-520 if it ends early, SK-DS-413 if it is too large.
  */
 export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
   const source = feed.chunks[Symbol.asyncIterator]();
@@ -34,7 +34,7 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
     );
     const { format, itemsPath, delimiter, itemBytesMax, rowsPerGroup } = options;
     if (isHtml) throw htmlPage();
-    // A catalog is XML, CSV or TSV, and only XML begins with `<`.
+    // A catalog may be XML, CSV or TSV, and only XML begins with `<`.
     if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax);
     else if (format === "csv" || (format === "brandx_catalog" && first !== "<")) {
       yield* csvItems(text, delimiter, itemBytesMax, rowsPerGroup);
@@ -44,7 +44,7 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
   }
 }
 
-/** Reads up to the first character that is not white space. Drops pieces that are all white space. */
+/** Reads until there is a character other than white space. Drops pieces that contain only white space. */
 async function beginning({
   encoding,
   pieces,
@@ -69,8 +69,8 @@ async function* readXml(text: FeedText, options: FeedOptions): AsyncGenerator<re
 }
 
 /**
- * Reads the items together. If the parser fails on one of them, reads them one by one, so that the others are
- * kept.
+ * Parses the items in one call. If the parser fails on one of them, parses them one by one, so that the
+ * others are kept.
  */
 function readXmlItems(items: readonly XmlItem[], values: XmlValues, encoding: string): FeedItem[] {
   const problems = items.map(

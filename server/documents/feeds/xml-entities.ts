@@ -1,5 +1,5 @@
-// Character references and named entities in XML text: XML's own five, numeric references, and those of HTML
-// 4, which feeds use although XML does not define them. Any other name stays as written; entities defined in
+// Decodes character references in XML text: numeric references, XML's own five named entities, and those of
+// HTML 4, which feeds use although XML does not define them. Other names stay as written; entities defined in
 // a document are never resolved.
 
 /** Names for U+00A0 to U+00FF, in order. */
@@ -106,7 +106,10 @@ const NAMED = new Map<string, string>([
 
 const REFERENCE = /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-9]{1,9}));/g;
 
-/** Decoding never lengthens the text, so no reference can make an item larger. */
+/**
+ * Replaces references with their characters. The result is never longer than the text, so references cannot
+ * make an item grow.
+ */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(REFERENCE, (whole: string, hex?: string, decimal?: string, name?: string) => {
@@ -115,7 +118,7 @@ export function decodeEntities(text: string): string {
   });
 }
 
-/** Returns undefined if the number is not a character's code. */
+/** The character with this code, or undefined if the number is not a character's code. */
 function character(code: number): string | undefined {
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
   return String.fromCodePoint(code);

@@ -1,7 +1,7 @@
 // Splits an XML feed into the texts of its item elements, one at a time, while the feed arrives: RSS 2.0 and
-// 1.0, Atom, Meta catalog lists, and any other document whose item elements are known by name. An item with
-// mismatched tags is reported in its place; mismatched tags outside of items end the feed. xml-values.ts
-// reads the items' contents.
+// 1.0, Atom, Meta catalog lists, and any other document whose item elements are known by name. If tags inside
+// an item are mismatched, the item is reported as failed, in its place; mismatched tags outside items end the
+// feed. xml-values.ts reads the items' contents.
 
 import { FeedError } from "../../ground/errors.js";
 import { htmlPage } from "./feed-item.js";
@@ -9,14 +9,14 @@ import { BROKEN, END_TAG, NEED_MORE, START_TAG, TEXT, XmlScanner } from "./xml-s
 
 export interface XmlItem {
   readonly at: number;
-  /** The whole element; "" if the item has a problem. */
+  /** The whole element's text; "" if the item has a problem. */
   readonly text: string;
   readonly problem?: string;
 }
 
 /**
- * Elements that are items if no path is given: those of RSS, Atom and Meta's catalogs, and common names in
- * other feeds. The first of them to appear in a document determines the name of all its items.
+ * Elements that count as items if no path is given: those of RSS, Atom and Meta's catalogs, and common names
+ * in other feeds. Whichever of them is the first to appear in a document names all its items.
  */
 const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
 /**
@@ -27,7 +27,7 @@ const FEED_ROOTS = new Set(["rss", "feed", "RDF", "listings"]);
 const DEPTH_MAX = 64;
 
 /**
- * Yields items in groups, one group per piece of text. Throws FeedError: SK-DS-422 if the feed is not XML or
+ * Yields the items of each piece of text as a group. Throws FeedError: SK-DS-422 if the feed is not XML or
  * has no items, SK-DS-520 if it ends early.
  */
 export async function* xmlItems(
@@ -49,12 +49,12 @@ class XmlSplitter {
   readonly #itemLengthMax: number;
   /** Names of the open elements, root first. */
   readonly #open: string[] = [];
-  /** Number of open elements in an item that are nested too deep for their names to be kept. */
+  /** Number of open elements below DEPTH_MAX in the current item. Their names are not kept. */
   #deeper = 0;
   #root: string | null = null;
   #items: XmlItem[] = [];
   #count = 0;
-  /** Number of open elements around the current item; -1 outside of items. */
+  /** Number of elements around the current item; -1 outside items. */
   #itemDepth = -1;
   #itemFrom = 0;
   #problem: string | null = null;
@@ -81,8 +81,8 @@ class XmlSplitter {
   }
 
   /**
-   * Start of the text to keep. An incomplete tag is kept because it may belong to an item, unless it is too
-   * long for one.
+   * Offset of the first character to keep. Outside items, an incomplete tag is kept because it may start an
+   * item, unless it is too long for one.
    */
   #keepFrom(): number {
     const { tagFrom, needsFrom, text } = this.#scanner;
@@ -135,7 +135,8 @@ class XmlSplitter {
     const open = this.#open;
     if (open.at(-1) !== name) {
       const meant = open.lastIndexOf(name);
-      // An error inside an item does not affect the rest of the feed; any other error ends it.
+      // An error inside an item fails only that item. An error outside items, or an end tag for an element
+      // around the item, ends the feed.
       if (this.#itemDepth < 0 || (meant >= 0 && meant < this.#itemDepth)) {
         this.#fail(
           open.length === 0 ? `</${name}> closes nothing` : `</${name}> where </${open.at(-1)}> was expected`,
@@ -175,7 +176,7 @@ class XmlSplitter {
     this.#spoil(`item is not well-formed: ${what}`);
   }
 
-  /** Records an item's first problem. The item's text is not needed after that. */
+  /** Records the item's first problem; later ones are ignored. The item's text is no longer needed. */
   #spoil(problem: string): void {
     this.#problem ??= problem;
   }
@@ -194,7 +195,9 @@ class ItemsPath {
   readonly #given: string | null;
   readonly #segments: readonly string[];
   readonly #whole: boolean;
-  /** The first item's name. If no path is given, all items have this name. */
+  /**
+   * Set only if no path is given: the first item's element name. Only elements with that name count as items.
+   */
   #name: string | null = null;
   #found = false;
 

@@ -1,5 +1,5 @@
-// Finds the tags of an XML text that arrives in pieces: each tag's start, end and name, in order. Skips
-// comments, CDATA, processing instructions and the DOCTYPE; never resolves an entity. Holds only text that
+// Finds the tags in XML text that arrives in pieces: each tag's start, end and name, in order. Skips
+// comments, CDATA, processing instructions and the DOCTYPE; never resolves an entity. Keeps only text that
 // its caller asks it to keep, so comments and attributes of any length take no memory. Knows nothing about
 // items and does not check nesting.
 
@@ -25,21 +25,21 @@ export class XmlScanner {
   from = 0;
   to = 0;
   selfClosing = false;
-  /** True to report text between tags, as is needed outside the root element. */
+  /** If true, `next` reports text between tags. Needed outside the root element, where text is an error. */
   watchText = true;
   text = "";
 
   #state = IN_TEXT;
   #at = 0;
-  /** The open quote in the current tag or DOCTYPE, or "". */
+  /** The quote that is open in the current tag or DOCTYPE, or "" if none is. */
   #quote = "";
   #brackets = 0;
   #terminator = "";
-  /** Line number at `#counted`, the offset up to which newlines have been counted. */
+  /** Newlines have been counted up to the offset `#counted`, which is on this line. */
   #line = 1;
   #counted = 0;
 
-  /** Adds a piece. Drops the text before `keepFrom`, which shifts all offsets. */
+  /** Appends a piece of text and drops the text before `keepFrom`, which shifts all offsets. */
   push(piece: string, keepFrom: number): void {
     this.lineOf(keepFrom);
     this.#counted -= keepFrom;
@@ -49,7 +49,7 @@ export class XmlScanner {
     this.to -= keepFrom;
   }
 
-  /** Start of the text that the scanner itself still needs to scan. */
+  /** Start of the text that the scanner has not scanned yet. */
   get needsFrom(): number {
     return this.#at;
   }
@@ -64,7 +64,10 @@ export class XmlScanner {
     return this.#state === IN_TEXT && this.#at === this.text.length;
   }
 
-  /** Line number of an offset. Offsets must ascend; an earlier offset gets the latest line number. */
+  /**
+   * Line number of the text at an offset. Offsets must ascend: for an earlier offset, returns the latest line
+   * number.
+   */
   lineOf(offset: number): number {
     while (this.#counted < offset) {
       const newline = this.text.indexOf("\n", this.#counted);
@@ -191,7 +194,7 @@ export class XmlScanner {
       this.#state = IN_DOCTYPE;
       this.#quote = "";
       this.#brackets = 0;
-      // A DOCTYPE is not allowed inside an element. The scanner reports it and then skips it like any other.
+      // A DOCTYPE inside an element is an error. Report it, then skip it like any other.
       return this.watchText ? null : this.#found(BROKEN, open, open, "a DOCTYPE in an element");
     }
     return text.length - open < 10 ? NEED_MORE : this.#broken(open, "an unknown <! declaration");
@@ -251,7 +254,8 @@ export class XmlScanner {
     let at = start;
     for (; at < limit; at++) {
       const code = text.charCodeAt(at);
-      // Letters and digits are the most common. The other ASCII characters allowed in a name are : - . _
+      // Letters and digits, the most common, are checked first. The other ASCII characters allowed in a name
+      // are : - . _
       if (code >= 0x80 || (code >= 0x61 && code <= 0x7a) || code === 0x3a || code === 0x5f) continue;
       if (code >= 0x41 && code <= 0x5a) continue;
       if (at > start && ((code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e)) continue;

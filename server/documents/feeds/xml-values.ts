@@ -1,25 +1,25 @@
-// Reads well-formed item elements as objects, using fast-xml-parser: children are members named as written,
-// with their prefix; all values are strings, and repeated children become arrays. Declarations in the
-// document have no effect.
+// Reads well-formed item elements as objects, using fast-xml-parser. Child elements become members named as
+// written, with their prefix; all values are strings, and repeated children become arrays. Declarations in
+// the document have no effect.
 
 import { type X2jOptions, XMLParser } from "fast-xml-parser";
 import { type FeedObject, setMember } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
 /**
- * Names that the parser refuses because they would be dangerous in its own objects. They are ordinary names
- * in ours: see setMember.
+ * Names that the parser refuses because they would be dangerous in its own objects. In ours they are ordinary
+ * names (see setMember), so they are passed through escaped.
  */
 const REFUSED = new Set(["__proto__", "constructor", "prototype"]);
-/** A character that cannot occur in an XML name. */
+/** Marks an escaped name. No XML name can contain this character. */
 const ESCAPE = "\u0001";
 
 const TEXT = "#text";
 const ATTRIBUTES = ":@";
 
 /**
- * A node in document order: an object with one member, the node's name with its children, and possibly a
- * second member with its attributes.
+ * A node as parsed with `preserveOrder`: one member has the node's name and its children, and a second
+ * member, if present, its attributes.
  */
 type Node = { readonly [name: string]: Node[] | string | Record<string, string> };
 
@@ -29,7 +29,7 @@ const OPTIONS: X2jOptions = {
   attributeNamePrefix: "",
   parseTagValue: false,
   trimValues: true,
-  // Otherwise the parser would build an unused path string for every element.
+  // If this were true, the parser would build an unused path string for every element.
   jPath: false,
   entityDecoder: {
     decode: decodeEntities,
@@ -61,7 +61,7 @@ export class XmlValues {
 }
 
 /**
- * Removes processing instructions. In them, the parser mistakes a quote for the start of a value, which might
+ * Removes processing instructions. The parser mistakes a quote in them for the start of a value, which might
  * then end in another item.
  */
 function withoutInstructions(item: string): string {
@@ -92,8 +92,8 @@ function attributesOf(node: Node): Record<string, string> | undefined {
 }
 
 /**
- * Returns the node's text, or an object if it contains only elements. Uses the attributes if the node is
- * empty.
+ * Returns the node's text or, if it contains only elements, an object. An empty node's value comes from its
+ * attributes.
  */
 function valueIn(node: Node, name: string): Value {
   const children = node[name] as Node[];
@@ -105,8 +105,8 @@ function valueIn(node: Node, name: string): Value {
 }
 
 /**
- * Ignores text between children. If an Atom entry has several links, the link to the product's page comes
- * first: the one with rel `alternate` or without a rel.
+ * The children as an object's members. Text between children is ignored. If an Atom entry has several links,
+ * the link to the product's page comes first: the link with rel `alternate` or without a rel.
  */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
   const members: Members = {};
@@ -121,7 +121,7 @@ function membersOf(children: readonly Node[], attributes: Record<string, string>
   return members;
 }
 
-/** Adds a child as a member. Repeated children become an array. */
+/** Adds a child as a member. If the member already exists, its values become an array. */
 function addMember(members: Members, child: Node): void {
   const written = nameOf(child);
   if (written === TEXT) return;
@@ -151,7 +151,7 @@ function addAttributes(members: Members, attributes: Record<string, string>): vo
   }
 }
 
-/** The plain text of an element whose text contains tags, such as unescaped HTML. */
+/** The plain text of an element that mixes text and tags, such as unescaped HTML. */
 function textOf(children: readonly Node[]): string {
   let text = "";
   let afterElement = false;

@@ -1,4 +1,4 @@
-// Reads CSV as records, a header followed by rows of cells, and turns cells into JSON documents once the
+// Reads CSV as records (a header followed by rows of cells), and turns cells into JSON documents once the
 // column types are known. An empty cell means that the field is absent. A row of empty cells is skipped,
 // because spreadsheets leave such rows behind. Integers keep their exact digits; other numbers become
 // doubles.
@@ -10,7 +10,7 @@ import { InputError, messageOf } from "./input-error.js";
 import { RECORD_BYTES_MAX } from "./records.js";
 
 export interface CsvRow {
-  /** The line where the row begins, from 1; the header is usually on line 1. */
+  /** Number of the line on which the row begins, from 1; the header is usually on line 1. */
   readonly at: number;
   readonly cells: readonly string[];
   readonly problem?: string;
@@ -25,17 +25,20 @@ const DELIMITERS = [",", ";", "\t", "|"] as const;
 const COLUMNS_MAX = 10_000;
 const ROWS_PER_GROUP = 256;
 /**
- * A group with this many characters is complete even if it has few rows, so that long rows do not pile up.
+ * A group is complete once it has this many characters, even if it has few rows, so that long rows do not
+ * pile up in memory.
  */
 const GROUP_LENGTH = 1024 * 1024;
-/** Characters counted per cell in addition to its text, because even an empty cell takes memory. */
+/**
+ * Number of characters that each cell counts for on top of its text, because even an empty cell takes memory.
+ */
 const CELL_LENGTH = 16;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Reads the header; rows are read on demand. Throws InputError if the table is unreadable. If the parser
- * found the fault, the error's cause is a CsvError.
+ * Reads the header; rows are read on demand. Throws InputError if the table is unreadable. If the CSV parser
+ * found the fault, the error's cause is its CsvError.
  */
 export async function readCsv(
   chunks: AsyncIterable<Buffer>,
@@ -78,8 +81,8 @@ export function detectDelimiter(head: Buffer): string {
 }
 
 /**
- * Joins the chunks and checks that they are UTF-8, because decoding anything else would silently change
- * characters. Throws InputError with the line number if they are not.
+ * Joins the chunks and checks that they are UTF-8, because decoding other bytes as UTF-8 would silently
+ * change characters. Throws InputError with the line number if they are not.
  */
 async function* joined(
   first: Buffer,
@@ -116,7 +119,7 @@ class Utf8Lines {
     this.#decode();
   }
 
-  /** Called without bytes at the end of the text. */
+  /** Checks the bytes. Called without bytes at the end of the text. */
   #decode(bytes?: Buffer): void {
     try {
       this.#decoder.decode(bytes, { stream: bytes !== undefined });
@@ -129,12 +132,15 @@ class Utf8Lines {
 }
 
 /**
- * Finds the line where a row or cell begins. Keeps the chunks passed to the parser until their lines are
- * counted.
+ * Finds the line on which a row or cell begins. Keeps each chunk passed to the parser until its lines have
+ * been counted.
  */
 class LineCounter {
   readonly #ahead: Buffer[] = [];
-  /** `#passed` counts bytes of the first chunk, `#counted` all bytes so far. */
+  /**
+   * `#passed` is the number of bytes counted in the first chunk of `#ahead`, `#counted` the number counted in
+   * all chunks.
+   */
   #passed = 0;
   #counted = 0;
   #line = 1;
@@ -173,8 +179,8 @@ interface NumberedRow {
 }
 
 /**
- * Yields the parser's rows, each with the line where it begins. The parser's own count is wrong after line
- * breaks in quotes.
+ * Yields the parser's rows, each with the number of the line on which it begins. The parser's own line
+ * numbers are wrong after line breaks in quotes.
  */
 async function* numbered(
   rows: AsyncIterable<ParsedRow>,
@@ -189,13 +195,16 @@ async function* numbered(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // The offset is where the part before the cell ends: the delimiter, or the previous row.
+    // The error's offset is that of the delimiter before the faulty cell, or of the previous row's end.
     const line = lines.lineFrom(error.bytes as number);
     throw new InputError(`broken CSV: ${reason(error, rowBytesMax)} line ${line}`, { cause: error });
   }
 }
 
-/** Why the parser stopped. The caller appends the line where the cell begins. */
+/**
+ * Why the parser stopped, as the start of a sentence. The caller appends the number of the line on which the
+ * cell begins.
+ */
 function reason(error: CsvError, rowBytesMax: number): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that begins on";
   if (error.code === "CSV_MAX_RECORD_SIZE")
@@ -270,7 +279,7 @@ function valueToJson(cell: string, kind: ValueKind): string {
   }
 }
 
-/** Returns a JSON array unchanged. Splits any other text at vertical bars. */
+/** Returns text that is a JSON array unchanged. Splits any other text at vertical bars. */
 function listToJson(text: string, kind: ValueKind): string {
   if (text.startsWith("[") && text.endsWith("]")) {
     try {
@@ -295,7 +304,7 @@ function plainInteger(text: string): string {
 
 /**
  * Writes a number the way JSON requires: with digits on both sides of the point and no plus sign. The value
- * is that of the nearest double.
+ * is rounded to the nearest double.
  */
 function plainNumber(text: string): string {
   return JSON.stringify(Number(text));
@@ -318,9 +327,15 @@ export function rowToDocument(
   return Buffer.from(`{${members.join(",")}}`);
 }
 
-/** Fields that contain codes rather than quantities. Leading zeros and long numbers must be kept. */
+/**
+ * Names of fields that contain codes rather than quantities. Codes keep their leading zeros and all their
+ * digits.
+ */
 const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
-/** True if a field with this name contains codes. Their digits stay text. */
+/**
+ * True if a field with this name contains codes, so that its values are strings even if they look like
+ * numbers.
+ */
 export function isCodeName(name: string): boolean {
   return CODE_NAME.test(name);
 }

@@ -1,5 +1,5 @@
-// One interface to every input format: groups of numbered documents with an id, and a sample from the start.
-// The only place where CSV rows become documents, which requires column types.
+// One interface to every input format: numbered documents with ids, in groups, and a sample from the start.
+// CSV rows become documents only here, because that requires column types.
 
 import type { FieldType } from "../../ground/field-types.js";
 import { type CsvRow, guessCellType, readCsv, rowToDocument } from "./csv.js";
@@ -9,10 +9,10 @@ import { type JsonRecord, readArray, readLines } from "./records.js";
 import type { Source } from "./source.js";
 
 export interface InputDocument {
-  /** Line in the file, or position in a JSON array. */
+  /** The document's line in the file, or its position in a JSON array. */
   readonly at: number;
   readonly bytes: Buffer;
-  /** Why the document cannot be sent. */
+  /** Present if the document cannot be sent: the reason. */
   readonly problem?: string;
 }
 
@@ -81,7 +81,7 @@ interface Front<T> {
   readonly rest: AsyncIterator<T[]>;
 }
 
-/** Reads whole groups until there are at least `count` items or enough bytes. */
+/** Reads whole groups until there are at least `count` items or SAMPLE_BYTES_MAX bytes. */
 async function take<T>(
   groups: AsyncIterable<T[]>,
   count: number,

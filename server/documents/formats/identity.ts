@@ -1,5 +1,5 @@
-// Gives each document the string `id` that the service requires, by editing its bytes. Leaves the rest of the
-// document as written.
+// Makes sure that each document has the string `id` that the service requires, by editing the document's
+// bytes. The rest of the document stays as written.
 
 import { scanObject } from "./json-scan.js";
 

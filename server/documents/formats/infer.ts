@@ -1,4 +1,5 @@
-// Infers a schema from observed facts, with a reason for every choice so that the user can disagree. Pure.
+// Infers a schema from observed facts, and gives a reason for every choice so that the user can disagree.
+// Pure functions.
 
 import { FIELD_TYPES, type FieldType } from "../../ground/field-types.js";
 import { DISTINCT_MAX, type FieldFacts } from "./observe.js";
@@ -36,7 +37,7 @@ const FIELDS_MAX = 500;
 const FACET_CHARACTERS_MAX = 60;
 const LONG_TEXT_CHARACTERS = 200;
 /**
- * A field is declared int32 if no number in the sample exceeds this limit. Later documents may then have
+ * A field is declared int32 if no number in the sample exceeds this limit, which leaves room for later
  * numbers sixteen times as large.
  */
 const INT32_COMFORTABLE = 2 ** 31 / 16;
@@ -53,7 +54,10 @@ const TITLE_NAMES = [
 ];
 const MEASURE_NAME =
   /(^|_)(price|cost|amount|total|rating|score|weight|height|width|length|depth|volume|lat|lng|lon)$/i;
-/** Fields that people filter by, even if the sample has many distinct values. */
+/**
+ * Names of fields that people filter by. Such a field becomes a facet if its values are short, even if the
+ * sample has many distinct values.
+ */
 const NARROWING_NAME =
   /(^|_)(brands?|manufacturer|vendor|categor(y|ies)|colou?rs?|sizes?|materials?|tags?|genres?|languages?|country|department|gender|condition|availability|status)$/i;
 const NARROWING_CHARACTERS_MAX = 40;
@@ -104,7 +108,10 @@ function toSchemaField(choice: FieldChoice): SchemaField {
   return field;
 }
 
-/** The order of fields in a schema expresses their importance in a search: titles first, long texts last. */
+/**
+ * Orders the fields by their importance for a search, which is what field order means in a schema: titles
+ * first, long texts last.
+ */
 function inSearchOrder(choices: readonly FieldChoice[], longTexts: ReadonlySet<string>): FieldChoice[] {
   const rank = (choice: FieldChoice): number => {
     const title = TITLE_NAMES.indexOf(choice.name.toLowerCase());
@@ -181,7 +188,7 @@ function chooseNumberArray(field: FieldFacts): FieldChoice {
   return stored(field.name, "lists of whole numbers beyond 2^53");
 }
 
-/** True for short recurring values: on average, each distinct value occurs at least twice. */
+/** True if the field's values are short and recur: on average, each distinct value occurs at least twice. */
 function isLowCardinality(field: FieldFacts): boolean {
   const different = field.distinct.size;
   return (

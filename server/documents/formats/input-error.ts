@@ -1,4 +1,4 @@
-// Says why an input is unreadable, in words for the person who sent it.
+// Errors that say why an input is unreadable, worded for the person who sent it.
 
 /** The message is one line and says where in the input the problem is. */
 export class InputError extends Error {

@@ -11,7 +11,10 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Offsets refer to the scanned bytes. The name's offsets exclude its quotes, and it is still escaped. */
+/**
+ * Receives one member. All offsets are into the scanned bytes. The name's offsets exclude its quotes, and the
+ * name may contain escapes.
+ */
 export type MemberVisitor = (
   nameStart: number,
   nameEnd: number,
@@ -76,7 +79,8 @@ function skipString(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Returns the end of the value that starts at `at`: -1 if the value does not end, `at` if there is no value.
+ * Returns the end of the value that starts at `at`. Returns -1 if the value does not end, and `at` if there
+ * is no value.
  */
 function skipValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];

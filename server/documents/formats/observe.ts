@@ -1,14 +1,14 @@
-// Facts about each top-level field in a sample of documents: kinds of values, ranges, lengths, number of
-// distinct values. Only counts; infer.ts draws the conclusions.
+// Collects facts about each top-level field in a sample of documents: kinds of values, ranges, lengths,
+// number of distinct values. infer.ts draws the conclusions.
 
 import { scanObject } from "./json-scan.js";
 
-/** Distinct values are counted up to this number. A field with more does not have low cardinality. */
+/** Distinct values are counted up to this number. A field with more is not treated as having few values. */
 export const DISTINCT_MAX = 1000;
 
 export interface FieldFacts {
   readonly name: string;
-  /** Number of documents with a value (null, [] and "" count as absent). */
+  /** Number of documents in which the field has a value (null, [] and "" do not count). */
   present: number;
   strings: number;
   /** Number of whole numbers written without a point or an exponent. */
@@ -16,7 +16,7 @@ export interface FieldFacts {
   decimals: number;
   bools: number;
   objects: number;
-  /** Number of documents whose value is a non-empty array, by element type. */
+  /** Number of documents whose value is a non-empty array, one counter per element type. */
   stringArrays: number;
   integerArrays: number;
   decimalArrays: number;
@@ -38,7 +38,7 @@ const WEB_ADDRESS = /^(https?:)?\/\/\S+$|^\/?\S+\.(jpe?g|png|gif|webp|svg)$/i;
 const DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const INTEGER_LITERAL = /^-?\d+$/;
 
-/** Collects facts over documents. Fields stay in the order in which they first appear. */
+/** Collects facts about fields from documents. Fields are kept in order of first appearance. */
 export class Observer {
   readonly fields = new Map<string, FieldFacts>();
   documents = 0;
@@ -71,7 +71,7 @@ export class Observer {
     return fresh;
   }
 
-  /** `literal` is the value as written, which distinguishes 52.0 from 52. */
+  /** `literal` is the value as written in the document: it distinguishes 52.0 from 52. */
   #observe(facts: FieldFacts, value: unknown, literal: string): void {
     if (value === null || value === "" || (Array.isArray(value) && value.length === 0)) return;
     facts.present++;

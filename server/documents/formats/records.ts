@@ -1,5 +1,5 @@
 // Reads JSON lines and JSON arrays as records, each with one document's unparsed bytes. A broken record is
-// reported in its place and does not stop later ones. Holds at most one chunk and one record in memory.
+// reported in its place and does not affect later ones. Keeps at most one chunk and one record in memory.
 
 import { InputError } from "./input-error.js";
 
@@ -11,7 +11,10 @@ export interface JsonRecord {
   readonly problem?: string;
 }
 
-/** Longer records cannot be documents, because the service accepts at most 1 MiB. */
+/**
+ * Records longer than this are reported as broken. No document is that long, because the service accepts at
+ * most 1 MiB.
+ */
 export const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -65,7 +68,7 @@ const BEFORE_ELEMENT = 1;
 const IN_ELEMENT = 2;
 const AFTER_ARRAY = 3;
 
-/** Splits an array at its top-level commas, across chunk boundaries. */
+/** Splits an array at its top-level commas. Chunks may end anywhere. */
 class ArrayScanner {
   #state = BEFORE_ARRAY;
   #depth = 0;
@@ -94,7 +97,8 @@ class ArrayScanner {
       } else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) {
         this.#stepBetween(byte);
         elementStart = i;
-        // Process an element's first byte again in its new state: it may open a string or a bracket.
+        // Look at this byte again in the new state: as an element's first byte, it may open a string or a
+        // bracket.
         if (this.#state === IN_ELEMENT) i--;
       }
     }
@@ -128,7 +132,7 @@ class ArrayScanner {
   }
 }
 
-/** A record that may span several chunks. Copies bytes only if it does. */
+/** A record's bytes, which may span several chunks. They are copied only in that case. */
 class Pieces {
   #pieces: Buffer[] = [];
   #bytes = 0;

@@ -11,11 +11,11 @@ export const FORMATS = ["ndjson", "json", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface Source {
-  /** The source's name for messages. */
+  /** Name for messages, such as the path. */
   readonly name: string;
   readonly format: Format;
   readonly gzip: boolean;
-  /** The file's size in bytes before decompression; null if unknown (standard input, a pipe). */
+  /** The file's size on disk, before decompression. Null if unknown (standard input, a pipe). */
   readonly totalBytes: number | null;
   /** Bytes read so far, before decompression. */
   bytesRead(): number;
@@ -25,7 +25,7 @@ export interface Source {
 
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
-/** Enough bytes to get past a byte order mark and leading blank lines. */
+/** Number of first bytes to look at: enough to get past a byte order mark and leading blank lines. */
 const HEAD_BYTES = 64;
 
 /**
@@ -101,8 +101,8 @@ async function* counted(
 }
 
 /**
- * Reads at least `bytes` bytes, or all if the stream is shorter. Returns them and a stream that includes
- * them.
+ * Reads at least `bytes` bytes, or everything if the stream is shorter. Returns the bytes read and a stream
+ * that still includes them.
  */
 async function withHead(
   chunks: AsyncIterable<Buffer>,

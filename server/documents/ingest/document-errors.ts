@@ -28,24 +28,24 @@ import type { ErrorCode } from "../../ground/errors.js";
 import { FIELD_TYPES } from "../../ground/field-types.js";
 
 /**
- * The plan allows no more documents. The shards do not use this code: the server itself refuses these
- * documents.
+ * The code if the plan allows no more documents. Only the server uses it, to refuse documents before they
+ * reach the shards.
  */
 export const DOC_OVER_QUOTA = 200;
 
-/** The plan allows no more bytes. The shards do not use this code either. */
+/** The code if the plan allows no more bytes. Only the server uses it. */
 export const DOC_OVER_BYTES = 201;
 
 /** A refused document, before its error message is written. */
 export interface Refusal {
-  /** Position in the request. */
+  /** The document's position in the request. */
   readonly index: number;
   readonly id: string | null;
   readonly code: number;
   readonly slot: number;
   /** Byte position in the document or in the request; 0 if unknown. */
   readonly at: number;
-  /** The error message, for codes that do not determine it. */
+  /** The error message. Present if the code alone does not determine it. */
   readonly why?: string;
 }
 

@@ -15,7 +15,7 @@ export interface FilterTexts {
   readonly analyserOf: AnalyserOf;
 }
 
-/** Throws SkeinError SK-DOC-400 with the error's position if the filter is invalid. */
+/** Compiles a filter. Throws SkeinError SK-DOC-400 with the error's position if it is invalid. */
 export function compileDocumentFilter(
   { limits, analyserOf }: FilterTexts,
   record: IndexRecord,
@@ -33,7 +33,7 @@ export function compileDocumentFilter(
   }
 }
 
-/** Selects every document that matches the filter, newest first. */
+/** A search program that selects every document matching the filter, newest first. */
 export function filterProgram(filter: readonly FilterOp[]): SearchProgram {
   return { ...EVERY_DOCUMENT, filter };
 }

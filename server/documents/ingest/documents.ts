@@ -13,7 +13,9 @@ import { compileDocumentFilter, type FilterTexts, filterProgram } from "./docume
 import { prepareOne } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
-/** Approximate time that a deletion takes to free some of a plan's bytes. */
+/**
+ * Estimated time that a deletion takes to free some of the plan's bytes, after which the client may retry.
+ */
 const OVER_BYTES_RETRY_SECONDS = 5;
 
 /** Returns the document's JSON without internal members, or null if there is no such document. */

@@ -1,21 +1,22 @@
-// Exports all of an index's documents, or those that match a filter, as NDJSON in pages. One generation is
-// kept from the first page to the last, so the stream shows a single state, however slowly the client reads.
+// Exports all of an index's documents, or those that match a filter, as NDJSON in pages. All pages are read
+// from one generation, which is kept until the end, so the stream shows a single state however slowly the
+// client reads.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
-/** Number of documents per page of a shard. */
+/** Number of documents requested from a shard at a time. */
 const PAGE_DOCUMENTS = 500;
 
-/** What an export needs. */
+/** What an export needs from the server. */
 interface Exporting extends FilterTexts {
   readonly reads: Reads;
 }
 
 /**
- * Yields NDJSON, shard by shard, each shard's oldest document first. Throws SkeinError before the first page
- * if the filter is invalid.
+ * Yields NDJSON, one shard after the other, each shard's documents from oldest to newest. Throws SkeinError
+ * before the first page if the filter is invalid.
  */
 export async function* exportDocuments(
   exporting: Exporting,
@@ -38,7 +39,7 @@ export async function* exportDocuments(
   }
 }
 
-/** Yields the page in pieces of about 1 MiB, so that a slow client keeps only one piece in memory. */
+/** Yields the page's lines in pieces of about 1 MiB, so that a slow client keeps only one piece in memory. */
 async function* pageLines(
   snapshot: IndexSnapshot,
   shard: number,

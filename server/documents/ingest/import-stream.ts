@@ -12,8 +12,8 @@ import { readAction } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
 /**
- * Each batch is one write. It is large enough to amortise the write's sync, and small enough to be one slice
- * of work.
+ * Maximum size of a batch, which is one write. Large enough to amortise the write's sync, small enough not to
+ * occupy a shard for long.
  */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_LINES_MAX = 1_000;
@@ -22,7 +22,7 @@ const BATCHES_IN_FLIGHT_MAX = 4;
 export interface ImportTarget {
   /** False once the index has been deleted. */
   exists(): boolean;
-  /** Null means no limit. */
+  /** The tenant's document quota. Null means no limit. */
   readonly quota: DocumentQuota | null;
 }
 
@@ -41,7 +41,7 @@ interface BatchOutcome {
 }
 
 /**
- * Yields one line `{line, id, code, error}` per failed document as batches complete, in stream order, then
+ * Yields a line `{line, id, code, error}` for each failed document, in stream order as batches complete, then
  * `{received, succeeded, failed, took_ms}`. Throws any error of `chunks` (once the batches already sent are
  * done), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many consecutive blank lines,
  * SK-IX-404 once the index has been deleted.
@@ -80,7 +80,7 @@ export async function* importDocuments(
    * writes start in stream order.
    */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
-    await yieldToEventLoop(); // without valid documents, the batch never waits for a shard
+    await yieldToEventLoop(); // a batch without valid documents never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     ingest.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(ingest, record, code, batch, target);
@@ -102,7 +102,10 @@ export async function* importDocuments(
   yield jsonLines([{ received, succeeded: received - failed, failed, took_ms }]);
 }
 
-/** Splits a batch and returns a function that starts its write. The write never rejects: see `failAll`. */
+/**
+ * Splits the batch into documents, and returns a function that starts the write. That function's promise
+ * never rejects: see `failAll`.
+ */
 async function prepareLinesOf(
   ingest: Ingest,
   record: IndexRecord,
@@ -115,7 +118,10 @@ async function prepareLinesOf(
     const dropped = tooLong.map((line) => tooLongFailure(line, ingest.limits.documentBytesMax));
     return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
   };
-  /** Turns the error of a whole batch into a failure of each document in it, so that the stream continues. */
+  /**
+   * Turns an error that affects a whole batch into a failure of each of its documents, so that the stream
+   * continues.
+   */
   const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
     if (!exists()) return { received, failures: [], gone: true };
     const known = cause instanceof SkeinError;

@@ -1,6 +1,6 @@
-// The intake thread, started by the first large batch and stopped when idle. Small batches are split on the
-// calling thread, because it would cost more to send them to another thread. The only file that manages the
-// thread.
+// The intake thread, which splits large batches into documents. The first large batch starts it, and it stops
+// when idle. Small batches are split on the calling thread, because sending them to another thread would cost
+// more. The only file that manages the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -13,14 +13,14 @@ import type { Logger } from "../../ground/log.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 
-/** Large batches are refused while this many are waiting. */
+/** Large batches are refused while this many are waiting for the thread. */
 const WAITING_BATCHES_MAX = 1_000;
 /** Size above which sending a batch to the thread pays off. */
 const LARGE_BYTES = 256 * 1024;
 const IDLE_MS_MAX = 10_000;
 /**
- * Size of the young generation in the thread's heap. V8 uses a third of it at a time; the documents
- * themselves are outside the heap.
+ * Size of the young generation in the thread's heap. V8 uses a third of it at a time. The documents' bytes
+ * are outside the heap.
  */
 const YOUNG_HEAP_MIB = 12;
 
@@ -40,8 +40,8 @@ export class Intake {
   }
 
   /**
-   * Splits a request body (if `action` is null) or NDJSON lines for an index with `shards` shards. The caller
-   * keeps `bytes`. Throws SkeinError.
+   * Prepares a request body (if `action` is null) or NDJSON lines for an index with `shards` shards. `bytes`
+   * still belongs to the caller afterwards. Throws SkeinError.
    */
   async prepare(bytes: Uint8Array, action: Action | null, shards: number): Promise<PreparedWrite> {
     const { limits, workbench } = this.#options;

@@ -1,5 +1,5 @@
 // Entry point of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the
-// task, calls prepare, and returns the messages by transferring their buffers. An error that refuses the
+// task, calls prepare.ts, and transfers the messages' buffers back without copying. An error that refuses the
 // whole body is returned as plain data.
 import { workerData } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol } from "piscina";

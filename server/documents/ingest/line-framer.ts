@@ -1,6 +1,6 @@
 // Cuts a byte stream into batches of whole NDJSON lines. Skips blank lines. A line over the limit is
-// reported, and dropped piece by piece without being kept in memory. Holds at most one batch and one line.
-// Knows nothing about documents.
+// reported; its bytes are dropped as they arrive. Holds at most one batch and one line. Knows nothing about
+// documents.
 import { keepShape } from "../../../engine-wasm/host/runtime/kept-shapes.js";
 
 const NEWLINE = 0x0a;
@@ -38,12 +38,15 @@ export class LineFramer {
     this.#limits = limits;
   }
 
-  /** Number of consecutive blank lines up to here. */
+  /** Number of consecutive blank lines just before the current position. */
   get blankLines(): number {
     return this.#blankLines;
   }
 
-  /** Takes ownership of the next bytes, which must not change, and yields full batches. */
+  /**
+   * Yields the batches that are full after the next bytes. Takes ownership of the bytes: nobody may change
+   * them afterwards.
+   */
   *push(chunk: Uint8Array): Generator<LineBatch> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
@@ -59,7 +62,7 @@ export class LineFramer {
     this.#extend(bytes.subarray(at));
   }
 
-  /** Returns the last batch, or null if nothing is left. */
+  /** Returns the last batch, or null if no lines are left. */
   finish(): LineBatch | null {
     if (this.#pieceBytes > 0 || this.#skipping) this.#endLine();
     return this.#numbers.length + this.#tooLong.length === 0 ? null : this.#batch();
@@ -106,8 +109,8 @@ export class LineFramer {
       this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
-    // Concatenated files have byte order marks in the middle, so remove them from every line. The splitter
-    // then counts the same lines.
+    // If the stream is several files joined together, lines in the middle may begin with a byte order mark.
+    // Removing the marks here makes the splitter count the same lines.
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) {
       this.#blankLines++;

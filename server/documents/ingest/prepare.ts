@@ -1,7 +1,7 @@
-// Turns a batch's raw bytes into one WRITE message per shard, reading only the ids. Runs on the HTTP thread
-// for small batches and in the intake thread for large ones, so it is independent of indexes, generations and
-// requests. The messages contain relative sequence numbers, which become absolute when the messages are
-// stamped.
+// Turns a batch's raw bytes into one WRITE message per shard, reading only the documents' ids. Runs on the
+// HTTP thread for small batches and on the intake thread for large ones, so it must not depend on indexes,
+// generations or requests. The messages contain relative sequence numbers, which are made absolute just
+// before the messages are sent.
 import {
   DOC_BAD_ID,
   DOC_ID_ONLY,
@@ -30,7 +30,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
   ["delete", Action.DELETE],
 ]);
 
-/** Names for kinds of members in error messages, which are written before the member's value is parsed. */
+/** Names for a member's kind in error messages, which are written before the member's value is parsed. */
 const KINDS: Readonly<Record<MemberKind, string>> = {
   null: "null",
   boolean: "a boolean",
@@ -52,16 +52,16 @@ export interface PreparedWrite {
   readonly action: Action;
   readonly received: number;
   readonly refusals: readonly Refusal[];
-  /** Number of sequence numbers used by the messages. They are relative: 0 .. seqs - 1. */
+  /** How many sequence numbers the messages use: 0 .. seqs - 1, relative to the first one assigned. */
   readonly seqs: number;
-  /** Number of shards that the messages were prepared for, numbered from 0. */
+  /** Number of shards (0 .. shards - 1) among which the documents were divided. */
   readonly shards: number;
   readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
-  /** Ids by position in the request, needed to report failures in the shards. */
+  /** Ids by position in the request, for reporting documents that fail in the shards. */
   readonly ids: readonly (string | null)[];
 }
 
-/** Throws SkeinError SK-DOC-400 for an unknown action. */
+/** Returns the action with this name. Throws SkeinError SK-DOC-400 if there is none. */
 export function readAction(name: string): Action {
   const action = ACTIONS.get(name);
   if (action !== undefined) return action;
@@ -144,18 +144,20 @@ export function prepareOne(
   };
 }
 
-/** A document made from a feed's item. */
+/** A document made from a feed's item, or a mark. */
 export interface SyncedDocument {
   readonly id: string;
   /**
-   * Null for a mark: the feed contains the id but its item failed, so the document stored under the id stays.
+   * The document. Null for a mark: the feed contains the id but its item failed, so the document stored under
+   * the id must stay.
    */
   readonly json: Uint8Array | null;
 }
 
 /**
- * Prepares documents made from a feed's items. A document refused here becomes a mark too, because the feed
- * contains its id, unless the id itself is invalid. Marks are neither counted as received nor reported.
+ * Prepares documents made from a feed's items. A document refused here also becomes a mark, because the feed
+ * contains its id, unless the id itself is invalid. Marks are neither counted as received nor reported as
+ * failed.
  */
 export function prepareSynced(
   documents: readonly SyncedDocument[],
@@ -182,7 +184,9 @@ export function prepareSynced(
   return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
 }
 
-/** Splits a write prepared for one shard, because its index has since been spread over more shards. */
+/**
+ * Divides a write among `shards` shards. It was prepared for one shard, but its index has since been spread.
+ */
 export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
   const byShard = new ByShard(shards);
   for (const { message } of prepared.messages)
@@ -227,7 +231,7 @@ function prepareDocuments(
   };
 }
 
-/** Groups documents by shard, with relative sequence numbers in order of arrival. */
+/** Collects documents for each shard. Relative sequence numbers follow the order of arrival. */
 class ByShard {
   readonly #shards: number;
   readonly #lists = new Map<number, WriteDocument[]>();

@@ -1,6 +1,7 @@
-// Writes for a tenant whose plan limits its documents. If a write might exceed the limit, the shards first
-// report which of its documents are new. New documents over the limit are refused individually, and the rest
-// are written. If a write does not fit into the plan's bytes, all its documents are refused.
+// Writes for a tenant whose plan limits its documents or bytes. If a write might exceed the document limit,
+// the shards first report which of its documents are new. New documents over the limit are refused
+// individually, and the rest are written. If a write does not fit into the plan's bytes, all its documents
+// are refused.
 import { Action, NO_SLOT } from "../../../shards/protocol/ops.js";
 import {
   askAdditions,
@@ -22,7 +23,7 @@ export function mayAdd(action: Action): boolean {
   return action !== Action.UPDATE && action !== Action.DELETE;
 }
 
-/** Calls `write` once, with the part of the prepared write that fits within the quota. */
+/** Calls `write` once, with the prepared write minus the documents that exceed the quota. */
 export async function withinQuota<T>(
   reads: Reads,
   record: IndexRecord,
@@ -39,7 +40,10 @@ export async function withinQuota<T>(
   });
 }
 
-/** Positions in the request, in ascending order, of the documents that the write would add. */
+/**
+ * Asks the shards which documents the write would add. Returns their positions in the request, in ascending
+ * order.
+ */
 async function additions(reads: Reads, uid: number, { messages }: PreparedWrite): Promise<number[]> {
   try {
     const replies = await Promise.all(
@@ -59,7 +63,9 @@ async function additions(reads: Reads, uid: number, { messages }: PreparedWrite)
   }
 }
 
-/** Positions of all documents with new ids, except the first `free` of those ids. */
+/**
+ * The first `free` new ids are within the quota. Returns the positions of all documents with other new ids.
+ */
 function overQuota({ ids, refusals }: PreparedWrite, added: readonly number[], free: number): Set<number> {
   const newIds = [...new Set(added.map((index) => ids[index]))];
   const over = new Set(newIds.slice(free));
@@ -83,8 +89,8 @@ export function writeBytes({ messages }: PreparedWrite): number {
 }
 
 /**
- * Returns the prepared write with every document refused for the reason `why`. A SYNC still sends the shards
- * the ids in its feed, so that the stored versions stay.
+ * Returns the prepared write with every document refused; `why` is the reason. A SYNC still sends the shards
+ * the ids in its feed, so that the documents stored under them stay.
  */
 export function withoutRoom(prepared: PreparedWrite, why: string): PreparedWrite {
   const refused = new Set(prepared.refusals.map(({ index }) => index));

@@ -1,5 +1,5 @@
 // Writes one request's documents: sends them to the shards, publishes one generation, and collects each
-// document's result. When the write is answered, it is durable and visible. One bad document never stops the
+// document's result. A write is durable and visible before it is answered. One bad document never stops the
 // rest.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../../shards/protocol/ops.js";
@@ -22,7 +22,7 @@ import type { Intake } from "./intake-pool.js";
 import { divided, type PreparedWrite } from "./prepare.js";
 import { mayAdd, withinQuota, withoutRoom, writeBytes } from "./within-quota.js";
 
-/** What writing documents needs. */
+/** What writing documents needs from the server. */
 export interface Ingest {
   readonly workbench: Workbench;
   readonly intake: Intake;
@@ -39,27 +39,29 @@ export interface BatchResult {
   readonly received: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Ordered by index. */
+  /** Ordered by the document's position in the request. */
   readonly errors: readonly DocumentError[];
   readonly took_ms: number;
 }
 
 /** Result of a prepared write. */
 export interface Written {
-  /** Documents that were not stored, ordered by index. */
+  /** Documents that were not stored, ordered by position in the request. */
   readonly errors: readonly DocumentError[];
-  /** Number of a SYNC's documents already stored with the same value. */
+  /** Number of documents in a SYNC that were already stored with the same content. */
   readonly unchanged: number;
-  /** Sequence numbers of stored versions that a SYNC left in place. */
+  /** Sequence numbers of stored documents that a SYNC left as they were. */
   readonly kept: readonly number[];
   /**
-   * True if a shard rejected its whole part. It is then unknown which of its versions a SYNC left in place.
+   * True if some shard rejected all its documents. It is then unknown which of that shard's stored documents
+   * the SYNC would have left as they were.
    */
   readonly partial: boolean;
 }
 
 /**
- * Writes a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError if the body itself is refused.
+ * Writes the body of a batch request, `{"documents": [...], "action"?: "..."}`. Throws SkeinError if the body
+ * itself is refused.
  */
 export async function writeBatch(
   ingest: Ingest,
@@ -86,10 +88,10 @@ export async function writeBatch(
 }
 
 /**
- * Sends a prepared write, which must not be sent twice. Resolves once the write is published, with the
- * documents that were not stored. These include documents over the document quota (null means no limit) or
- * over the plan's bytes. Throws SkeinError: SK-DOC-503 or SK-SYS-503 if no shard accepted its part,
- * SK-SYS-503 also if memory or disk space is short.
+ * Sends a prepared write, which must not be sent twice. Resolves once the write is published. The result's
+ * errors include documents refused because of the document quota (null means no limit) or the plan's bytes.
+ * Throws SkeinError: SK-DOC-503 or SK-SYS-503 if no shard accepted its documents, SK-SYS-503 also if memory
+ * or disk space is short.
  */
 export async function writePrepared(
   ingest: Ingest,
@@ -155,7 +157,8 @@ async function writeAllowed(
   };
 
   /**
-   * Errors for the documents of a shard that stored nothing, although other shards stored their documents.
+   * One error for each document of a shard that stored nothing, for the case that other shards did store
+   * theirs.
    */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
     const { code, message } = asDocumentError(error) as SkeinError;

@@ -1,5 +1,5 @@
-// Converts a feed's value to a schema field's value: JSON text, or the reason why the conversion is
-// impossible. docs/feeds.md has the conversion tables.
+// Converts a feed's value to a schema field's type. The result is JSON text, or the reason why the conversion
+// is impossible. docs/feeds.md has the conversion tables.
 import { FIELD_TYPES, type FieldType } from "../../ground/field-types.js";
 import { parseDate } from "./dates.js";
 import { isFeedObject } from "./field-path.js";
@@ -8,7 +8,7 @@ import { parseNumber } from "./numbers.js";
 
 export type Coerced =
   | { readonly json: string; readonly currency?: string | undefined }
-  /** The rest of an error message that begins with the field's name. */
+  /** An error message without its first word, the field's name. */
   | { readonly problem: string }
   /** Null means that the field is absent. */
   | null;
@@ -17,7 +17,7 @@ const TRUE: ReadonlySet<string> = new Set([
   ...["true", "yes", "y", "on", "1"],
   ...["in stock", "in_stock", "instock", "available", "limited availability"],
 ]);
-/** Texts that mean false. A product that can be ordered but has not arrived yet is not in stock. */
+/** Texts that mean false. They include those for products that can be ordered but are not in stock yet. */
 const FALSE: ReadonlySet<string> = new Set([
   ...["false", "no", "n", "off", "0"],
   ...["out of stock", "out_of_stock", "outofstock", "sold out", "sold_out", "unavailable", "discontinued"],
@@ -49,8 +49,8 @@ function coerceList(value: unknown, type: FieldType): Coerced {
 }
 
 /**
- * Returns a list's elements. In text they are separated by vertical bars, semicolons or commas. A path such
- * as `Shoes > Men, wide` is one element.
+ * Returns a list's elements. In a text, elements are separated by vertical bars, semicolons or commas. A path
+ * such as `Shoes > Men, wide` is one element.
  */
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value.flatMap((element) => (Array.isArray(element) ? element : [element]));

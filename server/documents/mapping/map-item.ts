@@ -11,7 +11,10 @@ export interface FeedMapping {
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   /** Maps paths in the feed to field names. */
   readonly fieldMap: Readonly<Record<string, string>>;
-  /** The id's path. Null means `id`, `g:id` or `sku`. */
+  /**
+   * Path of the id. If it is null or an item has no value there, the id comes from the item's `id` or else
+   * its `sku`, with or without a prefix.
+   */
   readonly idField: string | null;
 }
 
@@ -24,20 +27,20 @@ export interface MappedItem {
 }
 
 /**
- * Precedence when several feed fields map to one name: first the field map, then a prefixed name (the product
- * vocabulary), then a plain name.
+ * Ranks for feed fields that map to the same name. The highest rank wins: the field map, then a prefixed name
+ * (from a product vocabulary), then a plain name.
  */
 const MAPPED = 2;
 const PREFIXED = 1;
 const PLAIN = 0;
-/** Maximum number of cached column names per feed. A product feed has a few dozen. */
+/** Maximum number of cached Columns per feed. A product feed has a few dozen. */
 const COLUMNS_MAX = 10_000;
 
-/** Where a feed field goes. */
+/** The document field that a feed field maps to. */
 interface Column {
   readonly name: string;
   readonly rank: number;
-  /** A comma, the name as JSON, and a colon. */
+  /** The start of the member in a document: a comma, the name as JSON, and a colon. */
   readonly label: string;
   readonly type: FieldType | undefined;
 }
@@ -50,7 +53,7 @@ export function itemMapper(mapping: FeedMapping): (item: FeedItem) => MappedItem
 class ItemMapper {
   readonly #types: ReadonlyMap<string, FieldType>;
   readonly #targets: ReadonlyMap<string, string>;
-  /** Mapped paths into nested parts of an item. */
+  /** Field map entries whose path leads into nested parts of an item. */
   readonly #paths: readonly (readonly [path: string, follow: FieldPath, column: Column])[];
   readonly #idPath: FieldPath | null;
   /** Columns by the field's name in the feed. */
@@ -77,7 +80,7 @@ class ItemMapper {
     return { at, id, document: errors.length > 0 ? null : `${document}}`, errors };
   }
 
-  /** An item's values by the name of their target field, in item order. */
+  /** The item's values by target field, in item order. */
   #values(item: FeedObject): Map<string, { column: Column; value: unknown }> {
     const values = new Map<string, { column: Column; value: unknown }>();
     const put = (column: Column, value: unknown): void => {
@@ -127,7 +130,10 @@ class ItemMapper {
     return null;
   }
 
-  /** Returns the member's JSON, or "" if the member is absent. */
+  /**
+   * Returns the member as JSON, with the comma before it. Returns "" if the value is absent or cannot be
+   * converted.
+   */
   #member(
     { name, label, type }: Column,
     value: unknown,
@@ -158,7 +164,7 @@ function idText(value: unknown): string {
   return isId ? String(first).trim() : "";
 }
 
-/** Removes the prefixes from all names in a nested value. */
+/** Removes the prefixes from all member names in a nested value. */
 function withoutPrefixes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrefixes);
   if (!isFeedObject(value)) return value;

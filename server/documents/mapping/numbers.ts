@@ -3,11 +3,11 @@
 
 export interface WrittenNumber {
   /**
-   * Digits with an optional sign and decimal point, and with an exponent if the number is very large or
-   * small.
+   * The number's digits, with an optional sign and decimal point. Very large and very small numbers have an
+   * exponent.
    */
   readonly digits: string;
-  /** ISO 4217 code. Null if there is no currency or its symbol is ambiguous. */
+  /** ISO 4217 code. Null if the text has no currency or only an ambiguous symbol. */
   readonly currency: string | null;
 }
 
@@ -37,7 +37,7 @@ const SHARED_SYMBOLS = new Set(["kr", "kr.", "Kr", "Kr."]);
 const CODES = new Set(Intl.supportedValuesOf("currency"));
 /** Currencies with three decimals, where 1.250 means one and a quarter. */
 const THREE_DECIMALS = new Set(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]);
-/** Units are dropped without converting the number. */
+/** Units that may follow a number. They are dropped, and the number is not converted. */
 const UNITS = new Set(
   "% kg g mg t lb lbs oz km m cm mm in inch inches ft l ml cl dl gal w kw v a ah mah hz ghz mhz gb mb tb pcs pc st".split(
     " ",
@@ -68,7 +68,8 @@ export function parseNumber(text: string): WrittenNumber | null {
 }
 
 /**
- * Returns undefined if the mark is neither a currency nor a unit, and null for a unit or an ambiguous symbol.
+ * Returns the currency that a mark before or after a number stands for: null for a unit or an ambiguous
+ * symbol, undefined if the mark is neither a currency nor a unit.
  */
 function currencyOf(mark: string): string | null | undefined {
   const code = mark.toUpperCase();
@@ -77,7 +78,10 @@ function currencyOf(mark: string): string | null | undefined {
   return SHARED_SYMBOLS.has(mark) || UNITS.has(mark.toLowerCase()) ? null : undefined;
 }
 
-/** Returns the digits with a decimal point, or null if the separators make no sense. */
+/**
+ * Returns the digits with a point as decimal separator and no other separators. Null if the separators make
+ * no sense.
+ */
 function digitsOf(written: string, currency: string | null): string | null {
   if (/[\s'’]/.test(written)) {
     if (!/^\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?$/.test(written)) return null;
@@ -93,8 +97,8 @@ function digitsOf(written: string, currency: string | null): string | null {
 }
 
 /**
- * Returns the decimal separator, or null if there is none. If a point and a comma both occur, it is the last
- * one. A mark that occurs repeatedly separates thousands.
+ * Returns the decimal separator, or null if there is none. If points and commas both occur, the last of them
+ * is the decimal separator. A mark that occurs repeatedly separates thousands.
  */
 function decimalMark(written: string, currency: string | null): "." | "," | null {
   const [point, comma] = [written.lastIndexOf("."), written.lastIndexOf(",")];

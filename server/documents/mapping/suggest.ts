@@ -1,5 +1,5 @@
 // Suggests settings for a feed from its first items: a clean name for each unusual field name, and a schema
-// for the resulting documents. Shares the schema inference with the command line's import.
+// for the resulting documents. The schema is inferred by the same code as in the command line's import.
 import type { FeedItem, FeedObject } from "../feeds/feed-item.js";
 import { isCodeName } from "../formats/csv.js";
 import { type InferredSchema, inferSchema, type SchemaField } from "../formats/infer.js";
@@ -11,7 +11,7 @@ import { parseNumber } from "./numbers.js";
 
 export interface FeedSuggestion {
   readonly fieldsSeen: readonly FieldSeen[];
-  /** Only entries that change a name. */
+  /** Contains only fields whose name should change. */
   readonly fieldMap: Readonly<Record<string, string>>;
   readonly schema: InferredSchema;
 }
@@ -41,7 +41,7 @@ const CURRENCIES = ["currency", "currency_code", "currencyCode"];
 const LISTS = new Set(["additional_image_link", "additional_image_link[]"]);
 const FLAG = /^(true|false|yes|no)$/i;
 
-/** `idField` is the configured path of the id, if any. */
+/** Suggests a field map and a schema. `idField` is the configured path of the id, or null. */
 export function suggestFor(given: readonly FeedItem[], idField: string | null): FeedSuggestion {
   const items = withFirstNames(given);
   const values = items.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -49,7 +49,7 @@ export function suggestFor(given: readonly FeedItem[], idField: string | null): 
   return { fieldsSeen: fieldsSeen(values), fieldMap, schema: suggestedSchema(items, fieldMap, idField) };
 }
 
-/** Keeps only as many field names as an index may have. */
+/** Drops fields whose names are not among the first NAMES_MAX, because an index cannot have more fields. */
 function withFirstNames(items: readonly FeedItem[]): FeedItem[] {
   const all = new Set(items.flatMap(({ value }) => Object.keys(value ?? {})));
   const names = new Set([...all].slice(0, NAMES_MAX));
@@ -107,8 +107,8 @@ function suggestedMap(values: readonly FeedObject[], idField: string | null): Re
 }
 
 /**
- * Returns the column that is named like a product number and has a different value in every item. Null if
- * there is none, or if a field is named `id` or `sku`.
+ * Returns the field that is named like a product number and has a different value in every item. Null if
+ * there is none, or if the feed has a field named `id` or `sku`.
  */
 function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): string | null {
   if ([...names].some((name) => ID_NAMES.has(localName(name)))) return null;
@@ -126,7 +126,9 @@ function idLike(values: readonly FeedObject[], names: ReadonlySet<string>): stri
   return null;
 }
 
-/** The members of a price that is an object, such as {amount, currency}. */
+/**
+ * If prices under this name are objects such as {amount, currency}, returns the names of these two members.
+ */
 function priceMembers(values: readonly FeedObject[], name: string) {
   const objects = values.map((value) => value[name]).filter(isFeedObject);
   const amount = AMOUNTS.find((member) => objects.some((object) => isNumeric(object[member])));
@@ -184,14 +186,17 @@ function suggestedSchema(
   return { ...schema, fields };
 }
 
-/** Uses the position as the id, so that an item without an id also contributes its fields. */
+/** Sets the id to the item's position, so that even an item without an id contributes its fields. */
 function numbered({ at, value }: FeedItem): FeedItem {
   return { at, value: { ...value, id: String(at) } };
 }
 
 type ColumnReader = (name: string, value: unknown) => (readonly [string, unknown])[];
 
-/** Decides how to read a field's texts: as a list, or as numbers, prices or flags if all of them are. */
+/**
+ * Decides for each field whether its texts are read as lists, or, if all of them can be, as numbers, prices
+ * or flags.
+ */
 function columnReaders(documents: readonly Record<string, unknown>[]): Map<string, ColumnReader> {
   const readers = new Map<string, ColumnReader>();
   for (const name of new Set(documents.flatMap((document) => Object.keys(document)))) {
@@ -213,8 +218,8 @@ function columnReaders(documents: readonly Record<string, unknown>[]): Map<strin
 }
 
 /**
- * Makes whole prices fractional, so that a price is inferred to be a decimal number even if the first prices
- * look like integers.
+ * Reads a number or price. A whole price gets a fraction, so that the schema makes it a decimal field even if
+ * the first prices are whole numbers.
  */
 const readNumber: ColumnReader = (name, value) => {
   const { digits, currency } = parseNumber(String(value))!;
@@ -226,7 +231,7 @@ const readNumber: ColumnReader = (name, value) => {
   ];
 };
 
-/** Makes currency fields facets, even if the first items have only one currency. */
+/** Makes a price's currency field a facet, even if the first items have only one currency. */
 function currencyFacet(field: SchemaField, readers: ReadonlyMap<string, ColumnReader>): SchemaField {
   const of = field.name.replace(/_currency$/, "");
   return of !== field.name && readers.get(of) === readNumber ? { ...field, facet: true } : field;

@@ -1,6 +1,6 @@
-// The feed thread's end of a run: collects a feed's mapped items and sends them in as many batches as the
-// HTTP thread has requested. A slow feed's documents are sent after a short delay instead of waiting for a
-// full batch.
+// The feed thread's side of a run: collects a feed's mapped items and sends them in as many batches as the
+// HTTP thread has asked for. A slow feed's documents are sent after a short delay, even if they do not fill a
+// batch.
 import type { MessagePort } from "node:worker_threads";
 import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
 import type { MappedItem } from "../mapping/map-item.js";
@@ -8,8 +8,8 @@ import type { FeedBatch, FeedSignal } from "./feed-task.js";
 import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
 
 /**
- * Each batch is one write. It is large enough to amortise the write's sync, and small enough to be one slice
- * of work.
+ * Maximum size of a batch, which is one write. Large enough to amortise the write's sync, small enough not to
+ * occupy a shard for long.
  */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_DOCUMENTS_MAX = 2_000;
@@ -25,7 +25,7 @@ export class BatchSender {
   #batching: Batching | null = null;
   #documents: SyncedDocument[] = [];
   #items: number[] = [];
-  /** Positions of the documents by id. */
+  /** Indexes in `#documents`, by document id. */
   readonly #places = new Map<string, number>();
   #bytes = 0;
   #failed = 0;
@@ -50,13 +50,13 @@ export class BatchSender {
   }
 
   /**
-   * Adds an item. If the item has an id but did not become a document, it is a mark: the document stored
-   * under the id stays.
+   * Adds an item. An item that has an id but did not become a document is added as a mark, so that the
+   * document stored under the id stays.
    */
   add({ at, id, document, errors }: MappedItem): void {
     if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
-    // Convert it to bytes at once: a string built from parts would keep all the parts in memory until it is
-    // read.
+    // Convert the document to bytes at once. It is a string joined from parts, which V8 keeps in memory one
+    // by one until the string is first read.
     if (id !== null) this.#put(at, { id, json: document === null ? null : Buffer.from(document) });
     this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
   }
@@ -84,7 +84,9 @@ export class BatchSender {
     this.#port.close();
   }
 
-  /** If several items share an id, the last one that mapped successfully wins. */
+  /**
+   * Adds a document to the batch. If several items share an id, the last one that mapped successfully wins.
+   */
   #put(at: number, document: SyncedDocument): void {
     const place = this.#places.get(document.id);
     this.#bytes += document.json?.length ?? 0;

@@ -147,7 +147,7 @@ export function readSource(
   return { ...members, url: url.href, credentials };
 }
 
-/** Makes sure that a stored password is sent only to the server it was given for. */
+/** Checks that a stored password will be sent only to the server that it was given for. */
 function checkKept(username: string, url: URL, current: DataSource | null, rules: InputRules): void {
   if (username !== current?.credentials?.username)
     refuse("basic_auth.password", "is missing; expected a string", rules);

@@ -1,5 +1,5 @@
-// The threads that read feeds, started by the first feed and stopped when idle. The only file that manages
-// these threads. If a thread dies, for example because its heap is full, only its run fails.
+// The threads that read feeds. The first feed starts them, and they stop when idle. The only file that
+// manages these threads. If a thread dies, for example because its heap is full, only its run fails.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
@@ -18,10 +18,11 @@ import type {
 } from "./feed-task.js";
 
 const IDLE_MS_MAX = 10_000;
-/** Maximum number of batches that may be sent before they are written. */
+/** Maximum number of batches that a feed thread has sent but that are not written yet. */
 const BATCHES_AHEAD = 2;
 /**
- * Time (ms) that a thread gets to stop, after being told to or when its time is up, before it is terminated.
+ * A thread is terminated this long (ms) after it was told to stop, or after its time was up, if it has not
+ * ended by then.
  */
 const GRACE_MS = 10_000;
 const HEAP_MIB = 256;
@@ -97,7 +98,8 @@ export class FeedPool {
       if (!signal.aborted) onBatch(batch, () => send("more"));
     });
     for (let batches = 0; batches < BATCHES_AHEAD; batches++) send("more");
-    // The thread closes its end after its last batch, even if the thread dies. The result may arrive first.
+    // The thread closes its port after its last batch, and a dying thread closes it too. The result may
+    // arrive before the last batch.
     const closed = new Promise((resolve) => port.once("close", resolve));
     try {
       const reply = await this.#ask<T>(task, port2, kill.signal);
@@ -106,7 +108,7 @@ export class FeedPool {
       if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
       return reply;
     } catch (error) {
-      signal.throwIfAborted(); // if stopped, throw the reason rather than its consequence
+      signal.throwIfAborted(); // if it was stopped, throw why rather than the consequence
       throw error;
     } finally {
       for (const timer of timers) clearTimeout(timer);
@@ -115,7 +117,7 @@ export class FeedPool {
     }
   }
 
-  /** Runs the task on a thread, which `kill` terminates. */
+  /** Runs the task on a thread. `kill` terminates that thread. */
   async #ask<T>(task: FeedTask, port: MessagePort, kill: AbortSignal): Promise<T | FeedRefusal> {
     this.#pool ??= this.#start();
     try {

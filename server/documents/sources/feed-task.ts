@@ -1,5 +1,5 @@
-// Messages between the HTTP thread and a feed thread: first a task, then batches in one direction and permits
-// to send more in the other, finally the result. Only the task contains passwords.
+// Messages between the HTTP thread and a feed thread: first the task, then batches from the feed thread and
+// permits from the HTTP thread to send more, finally the result. Only the task contains passwords.
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { FieldType } from "../../ground/field-types.js";
@@ -16,7 +16,7 @@ export type FeedDefinition = Pick<
 interface FeedTaskBase {
   readonly feed: FeedDefinition;
   readonly credentials: { readonly username: string; readonly password: string } | null;
-  /** The index's fields when the task was created. */
+  /** The index's fields at the time the task was created. */
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   readonly rules: OutboundRules;
   readonly itemBytesMax: number;
@@ -36,26 +36,26 @@ export interface PreviewTask extends FeedTaskBase {
 
 export type FeedTask = SyncTask | PreviewTask;
 
-/** Sent by the feed thread: some of the feed's items, ready to be written. */
+/** Some of the feed's items, ready to be written. Sent by the feed thread. */
 export interface FeedBatch {
   readonly prepared: PreparedWrite;
-  /** The items' positions in the feed, by position in the write. */
+  /** For each document in the write, its item's position in the feed. */
   readonly items: readonly number[];
-  /** Number of failed items. Only a run's first errors are reported in full. */
+  /** Number of failed items. `errors` describes only the first failures of a run. */
   readonly failed: number;
   readonly errors: readonly ItemError[];
-  /** Bytes of the batch's documents. `feedBytes` is the number of feed bytes read so far. */
+  /** Total bytes of the batch's documents, and number of feed bytes read so far in the run. */
   readonly documentBytes: number;
   readonly feedBytes: number;
 }
 
-/** Sent to the feed thread: either send another batch, or stop. */
+/** Permission to send another batch, or the order to stop. Sent to the feed thread. */
 export type FeedSignal = "more" | "stop";
 
 export interface FeedRead {
   readonly notModified: boolean;
   readonly items: number;
-  /** Number of items with an unknown id, because they are unreadable or have none. */
+  /** Number of items whose id is unknown, because the item is unreadable or has no id. */
   readonly unknown: number;
   readonly feedBytes: number;
   readonly etag: string | null;

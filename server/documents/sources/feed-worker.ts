@@ -1,6 +1,6 @@
 // Entry point of a feed thread: fetches a feed, reads its items, maps them to documents and prepares writes,
-// so that the HTTP thread only has to forward the writes. Holds a few batches at most, and sends each one
-// only when the HTTP thread has asked for it.
+// so that the HTTP thread only has to forward the writes. Holds few batches at a time, and sends one only
+// when the HTTP thread has asked for it.
 import { type MessagePort, workerData } from "node:worker_threads";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
@@ -22,7 +22,7 @@ export interface FeedCall {
   readonly port: MessagePort;
 }
 
-/** Maximum time (ms) that a preview waits for a block to fill. */
+/** When a preview has waited this long (ms) for a block to fill, the partial block is read. */
 const PREVIEW_FLUSH_MS = 500;
 
 type Body = Extract<Downloaded, { notModified: false }>;
@@ -100,7 +100,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   return {
     items: items.map((item) => {
       const { document, errors } = mapped(item);
-      // Integers beyond 2^53 are read as bigints, which a JSON reply cannot contain.
+      // Integers beyond 2^53 are bigints here. JSON.stringify refuses them, and the reply must be plain JSON.
       const source = JSON.parse(toJson(item.value));
       return { source, document: document === null ? null : JSON.parse(document), errors };
     }),
@@ -119,8 +119,8 @@ function fetched(
 }
 
 /**
- * Reads the feed's items. A preview gets the first items as soon as they arrive, instead of full blocks and
- * groups.
+ * Reads the feed's items. A preview does not wait for full blocks and groups: it gets the first items as they
+ * arrive.
  */
 function itemsOf(task: FeedTask, body: Body): AsyncIterable<readonly FeedItem[]> {
   const { format, items_path: itemsPath, delimiter, encoding } = task.feed;

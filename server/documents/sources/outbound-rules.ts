@@ -1,4 +1,4 @@
-// Network rules for feeds, combined from the configuration and the limits.
+// Combines the configuration and the limits into the network rules for downloading feeds.
 import type { Limits } from "../../ground/limits.js";
 import type { OutboundRules } from "../../ground/outbound/download.js";
 import type { FeedSettings } from "./feed-settings.js";

@@ -1,4 +1,5 @@
-// Feed passwords at rest. A sealed password opens only for the data source it was sealed for.
+// Seals feed passwords for storage. A sealed password can be opened only for the data source it was sealed
+// for.
 import type { DataSource } from "../../catalog/records/data-source.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
 import { FeedError } from "../../ground/errors.js";

@@ -1,5 +1,5 @@
-// Previews the first items of a feed that is not a data source yet: the documents that they would become in
-// the current index, and a suitable field map and schema. Stores nothing.
+// Previews the first items of a feed that need not be a data source yet: the documents that they would become
+// in the index, and a suggested field map and schema. Stores nothing.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { FeedError, SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -21,7 +21,7 @@ export class Previews {
   readonly #settings: FeedSettings;
   readonly #limits: Limits;
   readonly #jobs: Jobs;
-  /** One preview runs at a time, alongside the sources' runs. */
+  /** Only one preview runs at a time. It does not take a slot from the sources' runs. */
   readonly #slot = new Slots(1);
   #count = 0;
 
@@ -33,8 +33,8 @@ export class Previews {
   }
 
   /**
-   * Throws SK-DS-400 for an invalid body or an unreadable feed, and SK-SYS-503 if too many previews are
-   * waiting.
+   * Reads the feed's first items. Throws SK-DS-400 for an invalid body or an unreadable feed, and SK-SYS-503
+   * if too many previews are waiting.
    */
   async preview(index: IndexRecord, body: unknown): Promise<FeedPreview> {
     const limits = this.#limits;

@@ -1,5 +1,5 @@
 // Data sources, their runs and their incidents in the catalog: lookups, and the commands that change them.
-// Pure.
+// Pure functions.
 
 import { ownedBy } from "../../catalog/owned-records.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
@@ -84,14 +84,14 @@ export function deleteSource(state: CatalogState, { index, id }: DataSource): Co
   };
 }
 
-/** Deletes the oldest runs to make room for one more. */
+/** Deletes the source's oldest runs, so that one more can be added without exceeding RUNS_KEPT. */
 export function pruneRuns(state: CatalogState, source: DataSource): Command[] {
   return runsOf(state, source)
     .slice(RUNS_KEPT - 1)
     .map(({ id }) => ({ type: "record.delete", kind: "run", index: source.index, id }));
 }
 
-/** Adds an incident, and deletes the oldest ones to make room for it. */
+/** Adds an incident, and deletes the index's oldest ones if there are more than INCIDENTS_KEPT. */
 export function putIncident(state: CatalogState, incident: Omit<Incident, "id">): Command[] {
   const { index } = incident;
   const all = ownedBy(state, "incident", index);

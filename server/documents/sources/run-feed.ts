@@ -1,6 +1,6 @@
-// One run: reads a feed in a feed thread and writes its documents to the index as they arrive. If requested,
-// and if the whole feed was read, deletes documents that are not in the feed. Independent of queues,
-// schedules and run records.
+// One run: reads a feed in a feed thread and writes its documents to the index as they arrive. In the mode
+// `replace`, and if the whole feed was read, then deletes documents that are not in the feed. Independent of
+// queues, schedules and run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { DataSource, FeedValidators } from "../../catalog/records/data-source.js";
@@ -17,7 +17,7 @@ import type { FeedBatch, FeedRead, SyncTask } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
 import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
 
-/** What a run needs. */
+/** What a run needs from the server. */
 export interface RunParts extends Ingest {
   readonly indexes: OpenIndexes;
   readonly pool: FeedPool;
@@ -28,7 +28,7 @@ export interface RunRequest {
   readonly source: DataSource;
   readonly record: IndexRecord;
   readonly credentials: SyncTask["credentials"];
-  /** Null if the plan sets no limit. */
+  /** The tenant's document quota. Null if the plan sets no limit. */
   readonly quota: DocumentQuota | null;
 }
 
@@ -58,8 +58,8 @@ export class RunProgress {
 }
 
 /**
- * Throws FeedError if the feed cannot be read or its documents cannot be written, or the signal's reason.
- * `progress` is up to date in every case.
+ * Runs a source. Throws FeedError if the feed cannot be read or its documents cannot be written, or the
+ * signal's reason. `progress` is up to date even then.
  */
 export async function runFeed(
   parts: RunParts,
@@ -84,7 +84,7 @@ class FeedRun {
   readonly #firstSeq: number;
   readonly #generationBefore: number;
   #writes = 0;
-  /** Sequence numbers of documents that are in the feed and older than the run. */
+  /** Sequence numbers of documents in the feed that were stored before the run and have not changed. */
   readonly #seen = new SeqSet();
 
   constructor(parts: RunParts, request: RunRequest, progress: RunProgress, state: IndexState) {
@@ -126,8 +126,8 @@ class FeedRun {
   }
 
   /**
-   * Returns the source's validators if the index has not changed since the feed was read into it, otherwise
-   * null.
+   * Returns the source's validators if the index has not changed since they were received with the feed,
+   * otherwise null.
    */
   #known(): FeedValidators | null {
     const { source, record } = this.#request;
@@ -167,8 +167,8 @@ class FeedRun {
   }
 
   /**
-   * Throws FeedError without deleting anything if the feed is empty, if an item's id is unreadable, or if too
-   * much would be deleted.
+   * Deletes documents that are not in the feed. Deletes nothing and throws FeedError if the feed is empty, if
+   * an item's id is unreadable, or if too much would be deleted.
    */
   async #deleteUnseen(read: FeedRead): Promise<void> {
     const { writes } = this.#parts;
@@ -183,8 +183,8 @@ class FeedRun {
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;
-    // Documents that were being written when the run began are older than the run, but the count taken at
-    // that time does not include them.
+    // `unseen` may include documents that were still being written when the run began. `#documentsBefore` was
+    // read at that moment and does not include them.
     const before = Math.max(this.#documentsBefore, unseen);
     if (unseen > source.max_delete_ratio * before) {
       throw new FeedError(
@@ -201,8 +201,8 @@ class FeedRun {
   }
 
   /**
-   * Returns null if the feed's server sent none, an item failed, or another client wrote during the run. The
-   * next run must then read the feed again.
+   * Returns null if the feed's server sent no validators, an item failed, or another client wrote during the
+   * run. The next run then has to read the feed again.
    */
   #validators({ etag, lastModified }: FeedRead): FeedValidators | null {
     const { uid, schemaVersion } = this.#request.record;
@@ -214,8 +214,8 @@ class FeedRun {
 }
 
 /**
- * Turns the refusal of a whole write into an error that ends the run, because the write's items would be
- * missing.
+ * Turns the refusal of a whole write into an error that ends the run, because without it the write's
+ * documents would silently be missing.
  */
 async function asFeedError<T>(write: () => Promise<T>): Promise<T> {
   try {

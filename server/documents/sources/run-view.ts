@@ -2,7 +2,9 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RunCounts, SyncRun } from "../../catalog/records/sync-run.js";
 
-/** An item that is missing from the index or stored there in a version other than the feed's. */
+/**
+ * Why an item's document is missing from the index, or is stored there in an older version than the feed's.
+ */
 export interface ItemError {
   /** Position in the feed, from 1. */
   readonly item: number;

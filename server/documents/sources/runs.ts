@@ -1,5 +1,5 @@
 // Data source runs: queues them, starts them when a slot is free, follows them to their end and records the
-// result. A source has at most one unfinished run. Records survive the process: a restart resumes queued runs
+// result. A source has at most one unfinished run. Run records survive a restart, which resumes queued runs
 // and fails those that were running.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
@@ -79,7 +79,7 @@ export class Runs {
   readonly #slots: Slots;
   /** Active runs by run id. */
   readonly #active = new Map<number, ActiveRun>();
-  /** The catalog's sources when #follow last looked at them. */
+  /** The catalog's data sources as last seen by `#follow`. */
   #followed: CatalogState["owned"]["source"] | null = null;
 
   constructor(options: RunsOptions) {
@@ -88,7 +88,7 @@ export class Runs {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Fails the runs interrupted by the end of the last process, and resumes the queued runs in order. */
+  /** Fails the runs that were running when the last process ended, and resumes the queued runs in order. */
   async begin(): Promise<void> {
     const runs = [...this.#options.catalog.state.owned.run.values()].flat().filter(isUnfinished);
     for (const run of runs.sort((a, b) => a.id - b.id)) {
@@ -101,8 +101,8 @@ export class Runs {
   }
 
   /**
-   * Records that a run was interrupted. If the schedule had started it, queues a new run. If the new run is
-   * interrupted too, it is not repeated, because it may be what killed the server. Returns false if the
+   * Records that a run was interrupted. If the schedule had started the run, queues another one. That one is
+   * not repeated if it is interrupted too, because it may be what killed the server. Returns false if the
    * interruption could not be recorded.
    */
   async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
@@ -137,7 +137,7 @@ export class Runs {
     return { run: run!, fresh };
   }
 
-  /** Returns the run with its progress so far. */
+  /** Returns the run. If it is unfinished, its counts and errors are those of its progress so far. */
   present(run: SyncRun): SyncRun {
     const active = isUnfinished(run) ? this.#active.get(run.id) : undefined;
     if (active === undefined) return run;
@@ -156,7 +156,7 @@ export class Runs {
     return after;
   }
 
-  /** Resolves once the deleted source has no active run. */
+  /** Resolves once no run of the deleted source is active. */
   async ended(source: number): Promise<void> {
     const active = [...this.#active.values()].filter((run) => run.source === source);
     await Promise.all(active.map(({ ended }) => ended));
@@ -178,7 +178,7 @@ export class Runs {
       .finally(() => this.#active.delete(id));
   }
 
-  /** Stops runs whose source was deleted, and runs whose index was swapped since they started. */
+  /** Stops a run if its source has been deleted, or if its index has been swapped since the run started. */
   #follow(state: CatalogState): void {
     if (this.#active.size === 0 || state.owned.source === this.#followed) return;
     this.#followed = state.owned.source;
@@ -190,15 +190,12 @@ export class Runs {
     }
   }
 
-  /**
-   * Follows a run from the queue until its end is recorded. If the server stops, the next start finishes the
-   * job.
-   */
+  /** Runs a queued run and records its end. If the server stops first, the next start deals with the run. */
   async #attend(id: number, active: ActiveRun, stopped: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([stopped, active.stop.signal]);
     const ending = await this.#slots
       .run(signal, () => this.#run(id, active, signal))
-      // If the run was told to stop, any failure is due to that.
+      // Once the run has been told to stop, any failure is a consequence of that.
       .catch((error: unknown) => this.#endingOf(signal.aborted ? signal.reason : error));
     const { reason } = active.stop.signal as { reason: unknown };
     const why = reason instanceof RunStop ? reason.why : null;
@@ -249,8 +246,8 @@ export class Runs {
   }
 
   /**
-   * Records a run's end and its consequences. With a signal, retries until the record is stored or the signal
-   * aborts; otherwise tries once. Returns false if nothing was recorded.
+   * Records how a run ended and updates its source and incidents. With a signal, retries until the record is
+   * stored or the signal aborts; otherwise tries once. Returns false if nothing was recorded.
    */
   async #record(
     id: number,
@@ -275,7 +272,7 @@ export class Runs {
     return true;
   }
 
-  /** Logs and counts a run's end. */
+  /** Logs how a run ended, and counts it. */
   #tell(id: number): void {
     const { catalog, log, recorder } = this.#options;
     const run = runIn(catalog.state, id);
@@ -299,7 +296,7 @@ export class Runs {
   }
 }
 
-/** The command that ends a run, including the changes to its source and incidents. */
+/** The command that records how a run ended and updates its source and incidents. */
 function endCommand(state: CatalogState, id: number, active: ActiveRun | null, ending: Ending): Command {
   const before = runIn(state, id);
   const source = before === undefined ? undefined : presentSource(state, before.source);
@@ -316,7 +313,8 @@ function endCommand(state: CatalogState, id: number, active: ActiveRun | null, e
     error,
     error_code: code,
   };
-  // If the source was changed during the run, the run's findings about it no longer apply.
+  // If the source was changed during the run, what the run found out about it (validators, refused
+  // credentials) no longer applies.
   const unchanged = active?.begun?.updatedAt === source.updated_at;
   const validators = unchanged ? (outcome?.validators ?? null) : null;
   const commands: Command[] = [putRun(run)];
@@ -363,7 +361,7 @@ function isOver({ status }: SyncRun): SkeinError {
   return new SkeinError("SK-DS-409", `the run is over (${status}), so it cannot be cancelled`);
 }
 
-/** When the source last completed a run, or null if it never has. */
+/** When the source's last completed run ended, or null if there is none. */
 export function lastSuccess(state: CatalogState, source: DataSource): string | null {
   return runsOf(state, source).find(({ status }) => status === "completed")?.finished_at ?? null;
 }

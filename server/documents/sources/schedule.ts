@@ -1,19 +1,19 @@
-// Determines when data sources are due: `hourly` and `daily`, spread over the hour and the day so that a
-// server's sources do not all start at once, or five cron fields. All times are UTC. The only file that uses
-// node-cron.
+// Determines when data sources are due. Schedules are `hourly`, `daily` or five cron fields; hourly and daily
+// sources are spread over the hour and the day so that they do not all start at once. All times are UTC. The
+// only file that uses node-cron.
 import cron from "node-cron";
 import type { DataSource } from "../../catalog/records/data-source.js";
 
 const HOURS = 24;
 const MINUTES = 60;
 /**
- * Coprime to the number of minutes in an hour and in a day, so that sources created in succession are spread
- * out.
+ * Each source is due this many minutes later than the one with the previous id. Coprime to the minutes in an
+ * hour and in a day, so all minutes are used.
  */
 const SPREAD = 37;
 /**
- * Maximum time (ms) by which the clock may be set back without repeating runs. If it is set back further, it
- * is assumed to have been wrong before.
+ * If the clock is set back by less than this (ms), no due time is repeated. If it is set back further, it is
+ * assumed to have been wrong before.
  */
 const CLOCK_BACK_MS_MAX = 48 * 3_600_000;
 
@@ -31,8 +31,8 @@ export function scheduleProblem(schedule: string): string | null {
 }
 
 /**
- * When the source is due next, or null if never. `lastDue` is the last run's due time. If the clock has been
- * set back since, the source is not due again until after `lastDue`.
+ * When the source is due next, or null if never. `lastDue` is the due time of the last run. If the clock has
+ * been set back since then, the next due time is still later than `lastDue`.
  */
 function nextDue(schedule: string, source: number, lastDue: Date | null): Date | null {
   const nowMs = Date.now();
@@ -47,7 +47,8 @@ function nextDue(schedule: string, source: number, lastDue: Date | null): Date |
 }
 
 /**
- * Computes the next due time after the schedule was changed, paused or used. Skips all due times in between.
+ * Sets the source's next due time, after its schedule was changed or paused or has started a run. Due times
+ * that have already passed are skipped.
  */
 export function scheduledAnew(source: DataSource): DataSource {
   return { ...source, next_due: nextDueText(source) };
@@ -64,7 +65,7 @@ export function periodMs(source: DataSource): number | null {
 }
 
 /**
- * Corrects a schedule that was computed while the clock was far ahead. Returns null if no correction is
+ * Corrects a next due time that was computed while the clock was far ahead. Returns null if no correction is
  * needed.
  */
 export function scheduledNearer(source: DataSource): DataSource | null {
@@ -79,7 +80,7 @@ function nextDueText({ schedule, id, last_due }: Pick<DataSource, "schedule" | "
   return nextDue(schedule, id, last_due === null ? null : new Date(last_due))?.toISOString() ?? null;
 }
 
-/** The next `count` due times. */
+/** The next `count` due times from now on. */
 function momentsOf(schedule: string, source: number, count: number): Date[] {
   const expression = cronOf(schedule, source);
   if (expression === null) return [];

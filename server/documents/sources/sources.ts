@@ -1,5 +1,5 @@
-// Data sources between HTTP and the catalog: creates, changes and deletes them with single commands,
-// validated against the index when the command runs, and queues them when due. runs.ts does the rest.
+// Data sources between HTTP and the catalog: each is created, changed or deleted with a single command, and
+// validated against the index when that command runs. Sources are queued when due; runs.ts does the rest.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -40,9 +40,9 @@ export interface SourcesOptions {
 
 export class Sources {
   readonly #options: SourcesOptions;
-  /** When the pause after a refusal ends, on the monotonic clock. */
+  /** After a refusal, no sources are queued until this time on the monotonic clock. */
   #restsUntilMs = 0;
-  /** When due sources were last looked for, on the wall clock. */
+  /** Time on the wall clock when due sources were last queued. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SourcesOptions) {
@@ -50,8 +50,8 @@ export class Sources {
   }
 
   /**
-   * Queues one run for each source that became due while the server was down, and from now on each source
-   * that becomes due.
+   * Queues one run for each source that became due while the server was down. From then on, queues each
+   * source when it becomes due.
    */
   async begin(): Promise<void> {
     await this.#queueDue("start");
@@ -97,7 +97,8 @@ export class Sources {
       const source = findSource(state, index, id);
       const draft = readSource(body, source, settings, limits);
       const credentials = this.#sealed(source.id, draft, source);
-      // A new URL may contain new credentials, because many feeds have a key in their URL.
+      // A new URL may contain new credentials, because many feeds carry a key in their URL, so it ends a
+      // suspension too.
       const refused = credentials === source.credentials && draft.url === source.url;
       const suspended = source.suspended && refused;
       const updated_at = new Date().toISOString();
@@ -122,7 +123,10 @@ export class Sources {
     return removed;
   }
 
-  /** Returns at most `count` sources that have not completed a run for three of their schedule's periods. */
+  /**
+   * Finds sources whose last completed run ended more than three schedule periods ago. Returns at most
+   * `count`.
+   */
   overdue(count: number): OverdueSource[] {
     const { state } = this.#options.catalog;
     const nowMs = Date.now();
@@ -140,7 +144,8 @@ export class Sources {
   }
 
   /**
-   * Queues all due sources. A refusal, for example because the disk is full, pauses all sources for a while.
+   * Queues all due sources. If one is refused, for example because the disk is full, no sources are queued
+   * for a minute.
    */
   async #queueDue(trigger: "start" | "schedule"): Promise<void> {
     const { catalog, log } = this.#options;
