@@ -1,4 +1,4 @@
-// The data directory and its contents, except the shards: the catalog, the audit log, the secrets and the
+// Opens everything in the data directory except the shards: the catalog, the audit log, the secrets and the
 // admin key.
 import { AuditLog } from "../access/audit/audit-log.js";
 import { findAdminKey } from "../access/tenants/admin-key.js";

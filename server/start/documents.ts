@@ -1,4 +1,4 @@
-// The write path: intake of large bodies, quotas and feeds.
+// Creates the services that write documents: intake of large bodies, quotas and feeds.
 import { AtOnce } from "../access/tenants/at-once.js";
 import { ByteQuotas } from "../access/tenants/byte-quota.js";
 import { DocumentQuotas } from "../access/tenants/document-quota.js";
@@ -54,7 +54,7 @@ export function makeDocuments(below: IndexesFloor) {
     intake,
     documentQuotas,
     byteQuotas,
-    /** Number of running imports per tenant. */
+    /** Limits the number of imports that each tenant may run at the same time. */
     imports: new AtOnce("imports"),
     runs,
     sources: new Sources({ catalog, runs, secrets, settings: feeds, limits, jobs, log }),

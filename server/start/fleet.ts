@@ -1,4 +1,4 @@
-// The shard threads, their indexes, and the counters that this thread shares with the front-ends.
+// Creates the shard threads, their indexes, and the counters that this thread shares with the front-ends.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { OWNER_PLACE } from "../fleet/reads/index-standing.js";
 import type { Logger } from "../ground/log.js";
@@ -55,7 +55,7 @@ export async function startFleet(data: DataFloor) {
 
 export type FleetFloor = Awaited<ReturnType<typeof startFleet>>;
 
-/** Number of front-ends. If 0, the main thread answers requests itself. */
+/** Returns the number of front-end threads. If it is 0, the main thread answers requests itself. */
 function frontEndsBeside(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {
   if (frontEnds === 1) return 0;
   if (transport !== "node" || canShareNodePort(process.versions.node)) return frontEnds;

@@ -1,5 +1,5 @@
-// The objects that every stage of the start needs, and the server's shutdown steps. A stage is called a
-// floor.
+// The objects that every stage of the start needs, and the steps that shut the server down. A stage is called
+// a floor.
 import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
@@ -18,7 +18,7 @@ export interface Ground {
   readonly teardown: Teardown;
 }
 
-/** The steps that shut the server down. The code that creates a part adds the step that closes it. */
+/** The steps that shut the server down. The code that creates something adds the step that closes it. */
 export class Teardown {
   readonly #steps: (() => Promise<void> | void)[] = [];
 

@@ -1,4 +1,5 @@
-// Operations on whole indexes: creation, deletion, rules, synonyms, vectors, and spreading over the shards.
+// Creates the services that change whole indexes: creation, deletion, rules, synonyms, vectors, and spreading
+// over the shards.
 import type { ModelServers } from "../catalog/definition/model-servers.js";
 import { Curation } from "../indexes/curation.js";
 import { Embedders } from "../indexes/embedders/embedders.js";

@@ -1,5 +1,5 @@
-// Builds a server floor by floor and shuts it down in reverse order. Each floor receives all floors below it
-// and adds its own parts.
+// Builds a server floor by floor and shuts it down in reverse order. Each floor receives the objects of all
+// floors below it and adds its own.
 import { readCertificate } from "../access/edge/certificate.js";
 import { Jobs } from "../ground/jobs/jobs.js";
 import { createLogger } from "../ground/log.js";
@@ -63,7 +63,7 @@ async function start(ground: Ground): Promise<RunningServer> {
   const documents = makeDocuments(indexes);
   const coach = makeCoach(documents);
   const parts = await makeOperations(coach);
-  teardown.add(() => jobs.drain()); // jobs use every floor, so they must end first
+  teardown.add(() => jobs.drain()); // jobs use objects of every floor, so they must end first
   const { service, listener } = await startListener(parts, certificate);
 
   const { lifecycle, runs, sources, frontEnds, catalog, dataDir, shards, adminKey } = parts;

@@ -1,11 +1,11 @@
-// The operator's tools and the monthly counters: backups, metrics, usage, and key use.
+// Creates the operator's tools and the monthly counters: backups, metrics, usage, and key use.
 import { KeyUse } from "../access/tenants/key-use.js";
 import { Usage } from "../access/tenants/usage.js";
 import { Backups } from "../operate/backups/backups.js";
 import { Scrape } from "../operate/scrape.js";
 import type { CoachFloor } from "./coach.js";
 
-/** Also deletes the remains of interrupted backups. */
+/** Creates them, and deletes what interrupted backups left behind. */
 export async function makeOperations(coach: CoachFloor) {
   const { config, dataDir, catalog, indexes, writes, moments, health, analytics, lifecycle, sources } = coach;
   const { frontEnds, counts, jobs, limits, log, recorder, teardown } = coach;

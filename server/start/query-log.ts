@@ -1,4 +1,4 @@
-// The query log: its thread, and the objects that write and read it.
+// Creates the query log's thread, and the objects that write and read the log.
 import { join } from "node:path";
 import { Analytics } from "../query-log/analytics/analytics.js";
 import { AnalyticsPool } from "../query-log/analytics/analytics-pool.js";

@@ -1,4 +1,4 @@
-// The parts that the main thread needs to answer searches.
+// Creates the objects with which the main thread answers searches.
 import { searchParts } from "../http/search-parts.js";
 import type { QueryLogFloor } from "./query-log.js";
 

@@ -15,8 +15,8 @@ import { type Config, defaultShards } from "../operate/config/config.js";
 import { ConfigError } from "../operate/config/values.js";
 
 /**
- * Throws ConfigError if a database is missing. Otherwise the server would create an empty database in its
- * place, and the documents would be lost without notice.
+ * Throws ConfigError if a shard's database is missing. Without this check, the server would create an empty
+ * database in its place, and the documents would be lost without notice.
  */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   const { shards, indexes } = catalog.state;
@@ -72,8 +72,9 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
       ...indexes.map(
         (record): Command => ({ type: "index.put", record: placed(record, home.has(record.uid)) }),
       ),
-      // Data waiting to be dropped was not moved, so it no longer exists. Remove its entries too: an index
-      // that has moved back home reuses its old data number, and a pending drop would delete its documents.
+      // Data waiting to be dropped was not moved, so it no longer exists. Its catalog entries must go, too:
+      // an index that has moved back home reuses its old data number, and a pending drop would delete its
+      // documents.
       ...Array.from(catalog.state.toDrop, (uid): Command => ({ type: "index.dropped", uid })),
     ],
   }));

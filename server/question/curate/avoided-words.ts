@@ -1,5 +1,5 @@
-// Words that a query softly excludes: documents that contain them rank below the other documents. These
-// documents are not hidden, because a document may mention such a word only to say that it lacks the thing.
+// Words that a query softly excludes: documents with such a word rank below all others. They are not hidden,
+// because a document may mention a word only to say that it lacks the thing.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -7,23 +7,26 @@ import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import { stemTerms } from "../words/variants.js";
 
-/** Boost weight that doubles a document's relevance. */
+/** Weight of a boost rule that doubles a document's relevance. */
 const LIFT = 10;
 
 /**
- * One of these two rules is appended to the shop's rules. It applies to documents that none of the shop's
- * rules affects.
+ * The two alternative rules for avoided words. One of them is appended to the shop's rules, so it applies
+ * only to documents that none of the shop's rules affects.
  */
 export interface AvoidingRules {
-  /** Ranks documents that contain one of the words after all others. */
+  /** Ranks documents with an avoided word after all others. */
   readonly bury: SearchRule;
-  /** Among documents with equally many query words, ranks those without the avoided words first. */
+  /**
+   * Boosts documents without an avoided word. Among documents with equally many of the query's words, they
+   * come first.
+   */
   readonly lift: SearchRule;
 }
 
 /**
- * Returns rules for documents that contain one of the words, or one of the sequences of words, in one of the
- * slots. Null if there are no words. Throws SkeinError SK-SE-400 if the shop's fired rules already fill the
+ * Returns the rules for documents that contain any of the avoided words or phrases in any of the slots. Null
+ * if there are no avoided words. Throws SkeinError SK-SE-400 if the shop's fired rules already fill the
  * program.
  */
 export function avoidingRules(
@@ -47,7 +50,7 @@ export function avoidingRules(
   };
 }
 
-/** Returns the terms as typed and, for a single term, its stems as well. */
+/** Returns the word's terms, to be found side by side, and its stems if it has only one term. */
 function spellingsOf(terms: readonly string[], languages: readonly number[]): (readonly string[])[] {
   if (terms.length === 0) return [];
   const [first] = terms as [string];

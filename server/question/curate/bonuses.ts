@@ -1,6 +1,6 @@
-// Bonuses that a document gets on top of its matching words: the query is its part number, the query contains
-// its brand, or a field equals the query or begins with it. docs/ranking.md explains the sizes of the
-// bonuses.
+// Bonuses that a document gets in addition to the score of its words. The reasons are: the query is its part
+// number, the query contains its brand, or a field equals the query or begins with it. docs/ranking.md
+// explains the sizes of the bonuses.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
@@ -9,18 +9,21 @@ import { skuTerm, skuText } from "../words/variants.js";
 
 /** One point of relevance, in units of text_match. */
 export const POINT = 2 ** 24;
-/** The only bonus that can rank a document above documents that match more words. */
+/**
+ * Bonus if the whole query is the part number. The only bonus that can rank a document above documents that
+ * match more words.
+ */
 export const SKU_WHOLE = 2 ** 52;
 const SKU_PART = 4 * POINT;
 const WHOLE_FIELD = POINT;
 const BRAND = POINT;
 const FIELD_START = POINT / 16;
 
-/** Only a group's largest bonus counts. */
+/** Bonuses belong to groups. Of the bonuses in one group, a document gets only the largest. */
 export const SKU_GROUP = 0;
 const BRAND_GROUP = 1;
 const BRAND_TERMS_MAX = 4;
-/** Brand names are looked for only among this many words at the beginning of a query. */
+/** Only this many words at the beginning of a query are searched for brand names. */
 const BRAND_WORDS_MAX = 16;
 
 export function bonusesOf(text: QueryText, schema: ResolvedSchema): SearchBonuses {

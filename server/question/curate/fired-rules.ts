@@ -1,6 +1,6 @@
 // Determines which ranking rules fire for a query, and translates their effects for the engine. A rule whose
-// filter no longer fits the schema is skipped and named in the log. Its text is kept, so that the rule works
-// again if the field returns.
+// filter no longer fits the schema is logged and skipped. It stays in the catalog, so it works again if the
+// field comes back.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
@@ -16,8 +16,8 @@ import { recordTerms } from "../words/record-terms.js";
 import { Stretches } from "./stretches.js";
 
 /**
- * Effects of the fired rules. `rules` are in the order in which they are applied; a pin protects its
- * documents from later rules.
+ * The effects of the rules that fired. `rules` are in the order in which they are applied. Later rules do not
+ * affect documents that a rule has pinned.
  */
 export interface FiredRules {
   readonly rules: readonly SearchRule[];
@@ -26,12 +26,14 @@ export interface FiredRules {
 }
 
 export interface CompiledRule {
-  /** The terms of each entry in the condition. */
+  /**
+   * The rule fires if the query contains all of these term sequences; they come from the rule's condition.
+   */
   readonly entries: readonly (readonly string[])[];
   readonly effect: SearchRule["effect"];
   readonly weight: number;
   readonly filter: readonly FilterOp[];
-  /** Id hashes of the documents that the rule names. */
+  /** Id hashes of the documents that the rule lists by id. */
   readonly hashes: readonly bigint[];
   /** Id hashes of the documents that the rule pins. */
   readonly pins: readonly bigint[];
@@ -40,8 +42,8 @@ export interface CompiledRule {
 const NONE_FIRED: FiredRules = { rules: [], pins: [] };
 
 /**
- * `terms` are the original query's terms. They are empty when browsing, where only rules without a condition
- * fire.
+ * Selects the rules that fire. `terms` are the terms of the query as typed. They are empty for a query that
+ * browses, so that only rules without a condition fire.
  */
 export function firedRulesOf(
   compiled: readonly CompiledRule[],
@@ -50,7 +52,7 @@ export function firedRulesOf(
 ): FiredRules {
   if (compiled.length === 0) return NONE_FIRED;
   const stretches = new Stretches(terms);
-  // A condition entry without terms never occurs in a query.
+  // An entry without terms, such as one of symbols only, never occurs in a query.
   const fired = compiled
     .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
@@ -62,9 +64,8 @@ export function firedRulesOf(
 }
 
 /**
- * Reduces the rules so that they hide the same documents and have no other effect. A rule that moves a
- * document without hiding it is kept without its effect, because it still protects the document from later
- * rules.
+ * Reduces the rules to those that still hide the same documents and do nothing else. A rule that pins or
+ * buries documents is kept without its effect, because it still protects them from later rules that hide.
  */
 export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
   if (!compiled.some(({ effect }) => effect === "hide")) return [];
@@ -79,7 +80,7 @@ function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRul
   return { effect, weight, filter: [...filter, ...documents, ...both] };
 }
 
-/** If several rules with equal priority affect a document, the type that comes first in this list decides. */
+/** Rule types by precedence: if several rules with equal priority affect a document, the first type wins. */
 const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
 
 export class RuleCompiler {
@@ -115,7 +116,7 @@ export class RuleCompiler {
   }
 }
 
-/** Returns null if the rule must be skipped. */
+/** Returns null if the rule must be skipped because its filter does not fit the schema. */
 function compileRule(
   rule: RankingRule,
   schema: ResolvedSchema,

@@ -1,12 +1,15 @@
-// Finds sequences of terms in a query, using a suffix automaton of the query's terms. Looking up a sequence
-// takes one step per term in the sequence, however long and repetitive the query is. Searching the query for
-// each entry would take seconds at the limits: 41,000 entries of 100 terms in an index's rules, and 2,048
-// terms in a query.
+// Finds sequences of terms in a query, using a suffix automaton of the query's terms. A lookup takes one step
+// per term in the sequence, however long and repetitive the query is. Scanning the query for each rule's
+// entries would take seconds at the limits: 41,000 entries of 100 terms in an index's rules, and 2,048 terms
+// in a query.
 
 interface State {
   readonly next: Map<string, State>;
   readonly length: number;
-  /** State of the longest suffix that also occurs elsewhere; null for the start state. */
+  /**
+   * Suffix link: the state of the longest suffix that also occurs elsewhere in the query. Null for the start
+   * state.
+   */
   link: State | null;
 }
 
@@ -29,7 +32,9 @@ export class Stretches {
   }
 }
 
-/** Returns the state of the whole text after one more term is appended. */
+/**
+ * Appends a term to the automaton and returns the state of the whole text. `last` is the state before that.
+ */
 function after(last: State, term: string): State {
   const whole: State = { next: new Map(), length: last.length + 1, link: null };
   let from: State | null = last;
@@ -38,7 +43,10 @@ function after(last: State, term: string): State {
   return whole;
 }
 
-/** Returns the state for exactly the text of `from` followed by the term. */
+/**
+ * Returns a state for exactly the text of `from` followed by `term`. Splits the existing state if it also
+ * stands for longer texts.
+ */
 function ending(from: State, term: string): State {
   const found = from.next.get(term) as State;
   if (found.length === from.length + 1) return found;

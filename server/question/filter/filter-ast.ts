@@ -1,4 +1,4 @@
-// A filter's syntax tree, produced from both input forms: the legacy string and the native object. Values are
+// A filter's syntax tree. Both input forms, the legacy string and the native object, produce it. Values are
 // kept as text with their position, because their meaning depends on the field's type, which only
 // filter-compile.ts knows. `at` is the 0-based offset in the filter text, in UTF-16 code units, or -1 for
 // parts of a native filter.
@@ -22,7 +22,7 @@ export type FilterValue =
   | { readonly kind: "range"; readonly low: FilterLiteral; readonly high: FilterLiteral }
   | { readonly kind: "comparison"; readonly comparison: Comparison; readonly literal: FilterLiteral };
 
-/** `:` contains the words or equals the number; `:=` equals the value; `:!=` is the complement of `:=`. */
+/** `:` means contains the words or equals the number, `:=` equals the value, `:!=` does not. */
 export type FilterOperator = ":" | ":=" | ":!=";
 
 export interface FilterClause {

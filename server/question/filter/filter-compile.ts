@@ -23,7 +23,7 @@ const OR: FilterOp = { op: "or" };
 /** Compilation yields after about this many operations. */
 const OPERATIONS_A_STEP = 100;
 
-/** Compiles a filter. Returns an empty list if there is no filter. Throws SkeinError SK-SE-400. */
+/** Compiles a filter; null gives an empty list. Throws SkeinError SK-SE-400. */
 export function compileFilter(
   node: FilterNode | null,
   schema: ResolvedSchema,
@@ -172,7 +172,8 @@ function compileBool(value: FilterValue, field: ResolvedField): FilterOp {
 }
 
 /**
- * Equality accepts only integer literals. Comparisons and ranges accept decimals, which are rounded inwards.
+ * Compiles a condition on an integer field. Equality accepts only integer literals. Comparisons and ranges
+ * also accept decimals and round them inwards, for example `> 1.5` to `>= 2`.
  */
 function compileInteger(value: FilterValue, field: ResolvedField, out: FilterOp[]): void {
   const [low, high] = integerBounds(value, field);
@@ -185,7 +186,10 @@ function compileInteger(value: FilterValue, field: ResolvedField, out: FilterOp[
   out.push({ op: "intRange", slot: field.slot, low: from, high: to });
 }
 
-/** Returns inclusive bounds. They may lie outside int64 if the value does. */
+/**
+ * Returns the inclusive bounds of the matching integers. They may lie outside int64 if the filter's value
+ * does.
+ */
 function integerBounds(value: FilterValue, field: ResolvedField): [low: bigint, high: bigint] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);

@@ -1,11 +1,12 @@
-// Converts the native `filters` object to the same tree as the legacy string. All keys must match; a scalar
-// means equality, an array means any of its values. Values are literals: operators in them have no meaning.
+// Converts the native `filters` object to the same tree as the legacy string. Every key is a condition, and
+// all conditions must match. A scalar means equality, and an array means any of its values. Values are
+// literals: operators in them have no meaning.
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import type { FilterClause, FilterNode, FilterValue } from "./filter-ast.js";
 import { type FilterLimits, shorten } from "./filter-parser.js";
 
-/** Returns null if the object has no keys. Throws SkeinError SK-SE-400. */
+/** Converts the object. Returns null if it has no keys. Throws SkeinError SK-SE-400. */
 export function nativeFilter(filters: object, limits: FilterLimits): FilterNode | null {
   let values = 0;
   const children = Object.entries(filters).map(([field, value]: [string, unknown]): FilterClause => {
@@ -28,7 +29,8 @@ export function nativeFilter(filters: object, limits: FilterLimits): FilterNode 
 
 function literal(field: string, value: unknown): FilterValue {
   const text = literalText(field, value);
-  // Long integers arrive as bigint, so a number this large was written with a decimal point or an exponent.
+  // Long integers arrive as bigint, so an unsafe number must have been written with a decimal point or
+  // exponent.
   const rounded = Number.isInteger(value) && !Number.isSafeInteger(value);
   return { kind: "literal", literal: { text, quoted: true, at: -1, ...(rounded ? { rounded } : {}) } };
 }

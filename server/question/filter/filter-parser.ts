@@ -19,8 +19,8 @@ export interface FilterLimits {
 const SHOWN_MAX = 40;
 
 /**
- * Returns a 400 error that states the 0-based position (in UTF-16 code units) and what was expected there. A
- * negative position means that the error is in `filters`, which has no positions.
+ * Returns a SK-SE-400 error that states the position (0-based, in UTF-16 code units) and what was expected
+ * there. A negative position means that the error is in `filters`, the native object, which has no positions.
  */
 export function filterError(problem: string, position: number, expected?: string): SkeinError {
   const where = position < 0 ? "" : ` at position ${position}`;
@@ -103,7 +103,7 @@ class FilterParser {
       : { kind: "or", children: alternatives };
   }
 
-  /** True when it is time to pause. */
+  /** True if enough has been parsed since the last pause for another one. */
   private isLong(): boolean {
     if (this.clauses - this.paused < CLAUSES_A_STEP) return false;
     this.paused = this.clauses;
@@ -349,7 +349,7 @@ function endsFieldName(unit: number): boolean {
   );
 }
 
-/** True if a code unit other than the space character may be white space. */
+/** True if the code unit may be white space other than the space character. */
 function isRareSpace(unit: number): boolean {
   return unit < SPACE || unit > 0x7f;
 }
@@ -357,6 +357,6 @@ function isRareSpace(unit: number): boolean {
 /** Shortens a piece of a filter for an error message. */
 export function shorten(text: string): string {
   if (text.length <= SHOWN_MAX) return text;
-  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // no half surrogate pair
+  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // do not end inside a surrogate pair
   return `${whole}...`;
 }

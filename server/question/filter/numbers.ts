@@ -1,4 +1,4 @@
-// Reads a filter's numeric literals exactly. int64 values beyond 2^53, and decimals compared with integer
+// Reads the numeric literals in filters exactly: int64 values beyond 2^53, and decimals compared with integer
 // fields, must not be converted to a float. Handles only text and numbers.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 
@@ -26,8 +26,8 @@ export function readDouble(text: string): number | null {
 }
 
 /**
- * Returns the exact integers around a decimal literal, with floor <= value <= ceil. Null if it is not a
- * number.
+ * Returns the largest integer <= the literal's value and the smallest integer >= it, both exact. Null if the
+ * text is not a number.
  */
 export function readBounds(text: string): { floor: bigint; ceil: bigint } | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
@@ -39,7 +39,7 @@ export function readBounds(text: string): { floor: bigint; ceil: bigint } | null
     return { floor: value, ceil: value };
   }
   const divisor = 10n ** BigInt(-exponent);
-  const quotient = digits / divisor; // towards zero
+  const quotient = digits / divisor; // rounds towards zero
   const rest = digits % divisor;
   return { floor: rest < 0n ? quotient - 1n : quotient, ceil: rest > 0n ? quotient + 1n : quotient };
 }

@@ -1,5 +1,5 @@
-// The members of a query body that identify the user and control logging. They do not affect the answer, so
-// they are removed before the body is looked up in the answer cache.
+// The members of a query body that name the user and control logging. They do not affect the answer, so they
+// are taken out of the body before it is looked up in the answer cache.
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { flag, text } from "../../ground/input/readers.js";
@@ -17,17 +17,18 @@ const ASKER = object(ASKER_MEMBERS, { unknown: "ignored", nulls: "refused" });
 export const NOT_NAMED: AskedBy = { user: "", session: "", logged: true };
 
 /**
- * Substrings of the member names. `\u` is included because JSON may use it to escape any letter of a name.
+ * If a body contains one of these members, it contains one of these substrings. `\u` is included because JSON
+ * may use it to escape any letter of a name.
  */
 const TRACES = ["_id", "analytics", "\\u"];
 
-/** True if the JSON may contain one of the members. */
+/** False if the JSON certainly contains none of the members. */
 export function mayNameAsker(json: Buffer): boolean {
   return TRACES.some((trace) => json.includes(trace));
 }
 
 /**
- * Removes the members from a body. If the body contains none of them, `rest` is the body itself. Throws
+ * Takes the members out of a body. `rest` is the body without them, or the body itself if it has none. Throws
  * SK-SE-400.
  */
 export function splitAsker(body: unknown, limits: Limits): { askedBy: AskedBy; rest: unknown } {

@@ -1,5 +1,5 @@
-// Derives what to highlight in a page's documents from what was searched for. This file decides which forms
-// of each query word to mark; the shards find their positions.
+// Derives from the words searched for what to highlight in a page's documents. This file decides which forms
+// of each query word are marked; the shards find where they occur.
 import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";
@@ -7,7 +7,10 @@ import type { IndexSettings } from "../../catalog/definition/settings.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { QueryText } from "../words/query-text.js";
 
-/** `words` are the words of the search program that found the documents, in the order of the text's words. */
+/**
+ * `words` are the words of the program that found the documents, one for each of `text.words` in the same
+ * order.
+ */
 export function highlightRequest(
   fields: readonly ResolvedField[],
   text: QueryText,
@@ -28,8 +31,8 @@ export function highlightRequest(
 function anywhere({ alternatives }: SearchWord): HighlightWord {
   const single = alternatives.filter(({ sequence }) => !sequence);
   const isForm = ({ kind }: SearchAlternative): boolean => kind !== ALT_TYPO && kind !== ALT_INFIX;
-  // In a longer word, only the matching beginning is marked, even if the query also searches for the longer
-  // word itself.
+  // If a longer word begins with the query word, mark only that beginning, even if the longer word itself is
+  // among the terms searched for.
   const isWhole = (one: SearchAlternative): boolean => isForm(one) && one.kind !== ALT_PREFIX;
   const terms = (which: (alternative: SearchAlternative) => boolean, prefix: boolean): string[] => [
     ...new Set(

@@ -1,14 +1,14 @@
-// Errors and comma-separated lists, shared by all readers of queries.
+// Errors and comma-separated lists, shared by all files that read query parameters.
 import { SkeinError } from "../../ground/errors.js";
 import type { InputRules } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
 
-/** Input rules with the search error code. */
+/** Rules for reading input whose errors get the search error code. */
 export function queryRules(limits: Limits): InputRules {
   return { limits, code: "SK-SE-400" };
 }
 
-/** `sentence` is the error message, which must name the parameter. */
+/** Returns a SK-SE-400 error. `sentence` is its message, which must name the parameter. */
 export function invalid(sentence: string): SkeinError {
   return new SkeinError("SK-SE-400", sentence);
 }

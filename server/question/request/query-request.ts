@@ -63,13 +63,14 @@ type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
-  /** The query text as typed; query understanding may change `q`. */
+  /** The query text as the client sent it. In `q`, query understanding may have changed it. */
   readonly typed: string;
   readonly searchMode: AskedMode;
-  /** The query's own vector, normalised to length 1. Null if the query has no vector. */
+  /** The vector that the client sent with the query, normalised to length 1, or null. */
   readonly vector: Float32Array | null;
   /**
-   * Words and phrases that query understanding found to be unwanted. Documents that contain them rank lower.
+   * Words and phrases that the user does not want, found by query understanding. Documents with them rank
+   * lower.
    */
   readonly avoided: readonly string[];
   /** True if the query lists documents instead of searching for words. */
@@ -78,14 +79,14 @@ export interface QueryRequest {
   readonly fields: readonly WeightedField[];
   readonly filter: FilterNode | null;
   /**
-   * The documents that the caller may see; `filter` already includes this condition. Null means all
-   * documents.
+   * The documents that the caller may see. `filter` already includes this condition. Null if the caller may
+   * see all.
    */
   readonly within: Within | null;
   /** Fields with facet: true, in request order, without duplicates. */
   readonly facets: readonly ResolvedField[];
   readonly maxFacetValues: number;
-  /** Null sorts by relevance. */
+  /** Null means by relevance. */
   readonly sort: readonly SortRequest[] | null;
   readonly perPage: number;
   readonly page: number;
@@ -101,13 +102,13 @@ export interface QueryRequest {
   readonly ai: boolean;
 }
 
-/** `*` and a blank text list documents instead of searching for words. */
+/** True for `*` and for a blank text, which list documents instead of searching for words. */
 function isBrowse(q: string): boolean {
   const text = q.trim();
   return text === "" || text === "*";
 }
 
-/** Throws SK-SE-400; the message names the parameter. */
+/** Reads a query body. Throws SK-SE-400, whose message names the parameter. */
 export function readQueryRequest(
   body: unknown,
   record: IndexRecord,
@@ -220,7 +221,7 @@ function* queryFilter(
   return native === undefined ? null : nativeFilter(native, limits);
 }
 
-/** Unknown fields and fields without facet: true are ignored. */
+/** Returns the facet fields. Unknown fields and fields without facet: true are ignored. */
 function facetFields(given: QueryValues, schema: ResolvedSchema): ResolvedField[] {
   const { facets: native = [], facet_by: legacy } = given;
   const names = legacy === undefined ? native : commaList(legacy);
@@ -246,7 +247,7 @@ function querySort(given: QueryValues, schema: ResolvedSchema): SortRequest[] | 
   return items.length === 0 ? null : parseSort(name, items, schema);
 }
 
-/** Unknown fields and fields without text are ignored. */
+/** Returns the fields to highlight. Unknown fields and fields without text are ignored. */
 function highlightFields(given: QueryValues, schema: ResolvedSchema): ResolvedField[] {
   const fields = new Set<ResolvedField>();
   for (const name of commaList(given.highlight_fields)) {

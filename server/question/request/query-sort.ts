@@ -9,7 +9,10 @@ export interface SortRequest {
   readonly descending: boolean;
 }
 
-/** `parameter` is the parameter name for error messages. Throws SkeinError SK-SE-400. */
+/**
+ * Parses a sort expression. `parameter` is the parameter's name for error messages. Throws SkeinError
+ * SK-SE-400.
+ */
 export function parseSort(
   parameter: string,
   items: readonly string[],

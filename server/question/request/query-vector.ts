@@ -1,5 +1,5 @@
-// A client's own vector in a query. Reads and validates it, and normalises it to length 1, because only its
-// direction matters. Independent of how vectors are compared.
+// A vector that the client sends as part of a query: reads and validates it, and normalises it to length 1,
+// because only its direction matters. Independent of how vectors are compared.
 
 import { EMBEDDER_SOURCES, sourcesThat } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSettings } from "../../catalog/definition/settings.js";
@@ -27,8 +27,8 @@ export const VECTOR: ValueReader<Float32Array> = {
 };
 
 /**
- * Throws SK-SE-400 unless the index's vectors are supplied from outside. A client's vector could not be
- * compared with any other vectors.
+ * Throws SK-SE-400 unless the index's vectors are supplied from outside. Vectors of the index's own model
+ * cannot be compared with the client's vector.
  */
 export function checkVectorFits({ embedder: { source } }: IndexSettings): void {
   if (EMBEDDER_SOURCES[source].vectors === "outside") return;
@@ -36,7 +36,10 @@ export function checkVectorFits({ embedder: { source } }: IndexSettings): void {
   throw invalid(`vector needs the setting embedder.source to be ${able}; it is ${source}`);
 }
 
-/** Divides by the largest number first, so that no square overflows or underflows. */
+/**
+ * Returns the numbers scaled to length 1. Divides by the largest number first, so that no square overflows or
+ * underflows.
+ */
 function unitVector(numbers: readonly number[], largest: number): Float32Array {
   const scaled = Float64Array.from(numbers, (number) => number / largest);
   const length = Math.sqrt(scaled.reduce((sum, number) => sum + number * number, 0));

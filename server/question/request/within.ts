@@ -1,6 +1,6 @@
 // The documents that a search token's holder may see. The token's filter is added to every search's filter.
-// Everything else that answers reveal about an index (its size, other spellings, values that queries may
-// name) is restricted to these documents too.
+// Whatever else an answer reveals about an index (its size, other spellings, values that queries may name)
+// must come from these documents, too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -18,8 +18,8 @@ export interface Within {
 }
 
 /**
- * Returns null for an empty filter, which allows every document. Throws SK-SE-400 if the filter does not fit
- * the index; the token's holder then finds nothing.
+ * Reads a token's filter. Returns null for an empty filter, which allows every document. Throws SK-SE-400 if
+ * the filter does not fit the index, so that the token's holder sees nothing.
  */
 export function readWithin(
   text: string,

@@ -1,5 +1,6 @@
-// Decides how each query word may match and with which weights, and whether it looks misspelt. Uses the words
-// and the dictionaries' global answers. Pure functions; docs/ranking.md explains the reasons.
+// Decides in which forms each query word may match, with which weights, and whether the word looks misspelt.
+// Uses the words and the summed answers of all shards' dictionaries. Pure functions; docs/ranking.md explains
+// the reasons.
 import {
   ALT_EXACT,
   ALT_PREFIX,
@@ -21,38 +22,39 @@ import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
 /**
- * Weight factors for a longer word that begins with the query word. NEXT_LETTER_FACTOR applies to a term one
- * letter longer if no document contains the query word itself, PREFIX_FACTOR otherwise.
+ * Weight factors for longer terms that begin with the query word. NEXT_LETTER_FACTOR is for terms only one
+ * letter longer, if no document contains the query word itself; PREFIX_FACTOR is for all others.
  */
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
 /**
- * Near terms with equally many typos are divided into at most this many groups. The last group contains all
- * terms that are not among the likeliest.
+ * Near terms with equally many typos are divided into at most this many groups by cost. The last group
+ * contains all the remaining terms.
  */
 const TYPO_GROUPS_MAX = 4;
 /**
- * SPLITS_MAX is the maximum number of splits searched per word. NUMBER_SPLITS_MAX applies to part numbers,
- * which may be split anywhere and whose parts are rare.
+ * SPLITS_MAX is the maximum number of splits per word that are searched for. NUMBER_SPLITS_MAX is the maximum
+ * for words with digits, because part numbers may be split anywhere and their parts are rare.
  */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
 
-/** A variant that may occur in documents, and an upper bound on the number of those documents. */
+/** A variant that may occur in some documents, with an upper bound on their number. */
 export interface FoundVariant {
   readonly variant: Variant;
   readonly frequency: number;
 }
 
 /**
- * The dictionary's findings for one word. Each frequency is the largest document count in any single field.
+ * What the dictionaries contain for one query word. A frequency is the number of documents in the field where
+ * it is largest.
  */
 export interface WordFindings {
   readonly exact: number;
   readonly prefix: PrefixExpansion | null;
   /** Number of documents that contain the word or a term that starts with it. */
   readonly literal: number;
-  /** Near terms that the person may have meant, selected and ordered by noisy-channel.ts. */
+  /** Near terms that the user may have meant, selected and ordered by noisy-channel.ts. */
   readonly typos: readonly LikelyTypo[];
   /** Longer terms that contain the word, in fields with infix search. */
   readonly infixes: readonly InfixExpansion[];
@@ -66,7 +68,7 @@ interface TypoGroup {
 }
 
 /**
- * Number of documents that contain the word in a form as good as the word itself. Determines whether the word
+ * Number of documents that contain the word or a form that is as good as the word. A word for which it is low
  * looks misspelt.
  */
 export function knownFrequency(
@@ -80,10 +82,7 @@ export function knownFrequency(
   return most;
 }
 
-/**
- * True if the variant is as good as the word itself, so that a document with the variant counts as containing
- * the word.
- */
+/** True if a document with the variant counts as containing word `i` itself. */
 export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
   return !sequence && covers.includes(i);
 }
@@ -119,14 +118,15 @@ export function searchWords(
   });
 }
 
-/** Increases the weight of a word that occurs several times in the query. */
+/** Multiplies the weight of a word by the number of times that it occurs in the query. */
 function repeated(alternatives: SearchAlternative[], count: number): SearchAlternative[] {
   return count === 1 ? alternatives : alternatives.map((one) => ({ ...one, boost: one.boost * count }));
 }
 
 /**
- * Returns the weight of all the word's forms together, if it is known. Otherwise returns the weight of the
- * word as written or, if no document has the word as written, of its substitutes.
+ * Returns a query word's weight. If the word has a stem variant, the weight comes from the stem's frequency,
+ * which includes all forms. Otherwise it comes from the word as written or, if no document has that, from its
+ * substitutes.
  */
 function wordWeight(
   i: number,
@@ -185,7 +185,7 @@ function ownAlternatives(
   return own;
 }
 
-/** Returns the listed terms that consist of the word plus one letter. */
+/** Returns the terms that consist of the word plus one letter. */
 function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
   return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
 }
@@ -235,12 +235,12 @@ function typoAlternatives(
   const likelier: LikelyTypo[] = [];
   return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
     likelier.push(...members);
-    // Count the documents of all likelier groups as well, so that rarity does not promote a less likely
-    // group.
+    // Include the documents of all likelier groups, so that a less likely group does not weigh more because
+    // it is rarer.
     const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
     const whole = members.filter(({ isPrefix }) => !isPrefix);
-    // Words and stems are separate alternatives, because a document that contains a word also contains its
-    // stem and would be counted twice.
+    // Make words and stems separate alternatives: a document that contains a word also contains its stem, and
+    // would count twice in one alternative.
     const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
     return forms
       .filter((terms) => terms.length > 0)
@@ -259,7 +259,7 @@ function typoAlternatives(
 /** Keeps only each word's most frequent splits. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
   const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
-  if (all.length <= SPLITS_MAX) return variants; // every word may keep this many
+  if (all.length <= SPLITS_MAX) return variants; // no word can have too many
   const splits = new Map<string, FoundVariant[]>();
   for (const found of all) {
     const words = found.variant.covers.join();
@@ -280,8 +280,8 @@ function isNumber({ variant }: FoundVariant): boolean {
 }
 
 /**
- * Divides terms with equally many typos into groups of equal cost. The last group takes all remaining terms.
- * Keeps the order of likelyTypos.
+ * Divides the terms, which are in the order of likelyTypos, into groups of equally many typos and equal cost.
+ * If too many costs occur, the last group for that number of typos takes the remaining terms.
  */
 function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
   const groups: TypoGroup[] = [];

@@ -1,9 +1,9 @@
-// Caches which splits of a word occur in some document, for one index and one generation. A word can be split
-// in about ten ways, most of which occur in no document. A cached word needs no splitting, and its parts need
-// no lookups.
+// Caches which ways of splitting a word (cuts) occur in some document, for one index and one generation. A
+// word can be split in about ten ways, most of which occur in no document. If a word is cached, it need not
+// be split again, and no parts need to be looked up.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 
-/** Terms that may occur side by side in some document. */
+/** The parts of a split word, which some document may contain side by side. */
 export interface FoundCut {
   readonly terms: readonly string[];
   /** Upper bound on the number of documents that contain the terms. */

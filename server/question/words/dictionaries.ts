@@ -1,5 +1,5 @@
-// Combines all shards' dictionary answers about words into the answer of one dictionary for the whole index:
-// sums the answers, ranks the typos, and reuses answers cached for the generation.
+// Answers questions about words as if the whole index had one dictionary: adds up the shards' answers, ranks
+// near terms, and caches answers for one generation.
 import type { CompanyProgram } from "../../../engine-wasm/host/programs/company-program.js";
 import type { CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/programs/expand-program.js";
@@ -14,7 +14,7 @@ import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./ty
 /** The shards' dictionaries at one generation. */
 export interface DictionaryShards {
   readonly generation: number;
-  /** Cached answers. If null, every word is looked up in the shards. */
+  /** The cache of answers, or null if every word must be looked up in the shards. */
   readonly expansions: ExpansionCache | null;
   readonly trace: QueryTrace | undefined;
   /** Resolves with one answer per shard. */
@@ -27,15 +27,18 @@ export class Dictionaries {
   readonly #shards: DictionaryShards;
   readonly #typosMax: number;
 
-  /** `typosMax` is the number of typos kept per word. It must be the same for all of an index's queries. */
+  /**
+   * `typosMax` is the number of near terms kept per word. Because answers are cached, it must be the same for
+   * all of an index's queries.
+   */
   constructor(shards: DictionaryShards, typosMax: number) {
     this.#shards = shards;
     this.#typosMax = typosMax;
   }
 
   /**
-   * Resolves with the answers for the program's words. `suspects` is called only if the shards must be asked.
-   * Their answers about suspects are cached but not returned.
+   * Resolves with the answers for the program's words. Calls `suspects` only if the shards must be asked
+   * anyway. Their answers about suspects go into the cache and are not returned.
    */
   async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const { generation, expansions, trace } = this.#shards;
@@ -50,13 +53,18 @@ export class Dictionaries {
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
   }
 
-  /** The cache of split words. Null if nothing is cached, for example before a generation's first lookup. */
+  /**
+   * The cache of split words. Null if there is none for this generation, for example before its first lookup.
+   */
   get cuts(): CutsCache | null {
     const { generation, expansions } = this.#shards;
     return expansions?.cuts(generation) ?? null;
   }
 
-  /** Resolves with the number of documents in which both words of each pair occur. Not cached. */
+  /**
+   * Resolves with the number of documents in which each candidate occurs, in total and together with each of
+   * the program's words. Not cached.
+   */
   async company(program: CompanyProgram): Promise<CompanyResult> {
     this.#shards.trace?.enter("expand");
     return sumCompany(await this.#shards.company(program));

@@ -1,8 +1,8 @@
 // Caches the dictionaries' answers about single words, for one index and its latest generation; a newer
-// generation empties the cache. The key is a word rather than a query, because queries share words far more
-// often than their whole text. The cache has two halves: an answer moves to the young half when it is used,
-// and when the young half is full, the old half is dropped. A ClockCache would need one combined key per
-// word, and has one limit instead of two.
+// generation empties the cache. The key is a word rather than a query, because queries often share words but
+// seldom their whole text. The cache has two halves: an answer moves to the young half when it is used, and
+// when the young half is full, the old half is dropped. A ClockCache would not do: it needs one combined key
+// per word and has only one limit, while this cache limits both words and terms.
 import type {
   ExpandProgram,
   ExpandSuspect,
@@ -29,17 +29,17 @@ const SLOT_LISTS_MAX = 32;
 /** Maximum total number of terms listed in all answers. A term uses about 200 bytes. */
 const TERMS_TOTAL_MAX = 60_000;
 
-/** The parts of an answer that depend on the fields but not on the words. */
+/** The statistics of an answer, which depend on the queried fields but not on the words. */
 type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
   readonly #statistics = new ClockCache<string, Statistics>(SLOT_LISTS_MAX);
-  /** The shared answer for all words that occur in no field, by number of fields. */
+  /** The answer shared by all words that occur in no document, by number of queried fields. */
   readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
   #old: Half = new Map();
   #youngWords = 0;
-  /** Number of terms listed in the young half. */
+  /** Number of terms listed in the answers of the young half. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
   readonly #cuts = new CutsCache();
@@ -50,8 +50,8 @@ export class ExpansionCache {
   }
 
   /**
-   * Returns the cached part of the answer. Words that must be looked up are null, and the statistics may also
-   * be null. `suspects` is called only if something is missing.
+   * Returns what is cached of the answer. Words that must be looked up are null, and so are the statistics if
+   * they are not cached. Calls `suspects` only if something is missing.
    */
   get(
     generation: number,
@@ -102,8 +102,8 @@ export class ExpansionCache {
   }
 
   /**
-   * True if the suspect's near terms need not be looked up in advance: the frequencies of its witnesses are
-   * all cached, or one of them shows that the word is frequent, or its near terms are cached.
+   * True if the suspect's near terms need not be requested in advance: the frequencies of all its witnesses
+   * are cached, or one of them shows that the word is frequent enough, or its near terms are cached.
    */
   #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
     const frequencies = suspect.witnesses.map((number) => known[number] ?? null);
@@ -168,7 +168,10 @@ export interface KnownExpansions {
   readonly missing: ExpandProgram;
 }
 
-/** Returns the uncached words, and the suspects with their uncached witnesses. */
+/**
+ * Returns the program for everything that is not cached: the remaining words, and the suspects with their
+ * uncached witnesses.
+ */
 function missingOf(
   { slots, words, suspects = [] }: ExpandProgram,
   known: readonly (KnownWord | null)[],
@@ -190,7 +193,7 @@ function documentsOf({ exact, prefix }: KnownWord): number {
   return Math.max(largest(exact ?? []), largest(prefix?.frequencies ?? []));
 }
 
-/** Encodes the kind of lookup for a word as a small number. */
+/** Encodes as a small number what is looked up for the word. */
 function kindOf({ exact, prefix, typoPrefix, maxTypos, infix }: ExpandWord): number {
   const inside = infix === undefined ? 0 : infix === "anywhere" ? 8 : 16;
   return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + inside + 24 * maxTypos;

@@ -1,5 +1,5 @@
 // Words found inside longer words, in fields with `infix`: decides which query words are searched for in this
-// way, and what they match. Pure functions; docs/ranking.md explains the reasons.
+// way, and which alternatives they get. Pure functions; docs/ranking.md explains the reasons.
 import { ALT_INFIX, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
@@ -7,15 +7,15 @@ import type { SearchAlternative } from "../../../engine-wasm/host/programs/searc
 import type { QueryWord } from "./query-text.js";
 import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 
-/** Shorter words are not searched for inside other words, because too many words contain them. */
+/** Shorter words are not searched for inside other words, because too many longer words contain them. */
 const INFIX_LETTERS_MIN = 3;
 /** Weight of an infix match: less than a match at the beginning of a longer word, more than a misspelling. */
 const INFIX_FACTOR = 0.7;
-/** An infix match counts as equally distant from the word as a term with one typo. */
+/** In the ranking, an infix match counts as a match with this many typos. */
 const INFIX_TYPOS = 1;
 /**
- * Proximity ignores infixes with more terms than this, because reading their positions would be too
- * expensive.
+ * If more terms than this contain the word, they do not count toward proximity, because reading their
+ * positions would be too expensive.
  */
 const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
 
@@ -23,13 +23,14 @@ const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
 export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord | null {
   const [term, more] = terms as [string, string?];
   if (quoted || more !== undefined || [...term].length < INFIX_LETTERS_MIN) return null;
-  // Terms that start with an unfinished word are already found as its completions.
+  // An unfinished word is a prefix, so the terms that start with it are found anyway.
   const infix = prefix ? "inside" : "anywhere";
   return { term, exact: false, prefix: false, typoPrefix: false, maxTypos: 0, infix };
 }
 
 /**
- * Upper bound on the number of documents that contain any of the terms: the largest sum in any single field.
+ * Upper bound on the number of documents that contain any of the terms: their summed frequencies in the field
+ * where the sum is largest.
  */
 export function infixFrequency(infixes: readonly InfixExpansion[]): number {
   return largest(sumLists(infixes.map(({ frequencies }) => frequencies)));

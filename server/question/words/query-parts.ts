@@ -1,8 +1,8 @@
-// Splits a query's text into plain words, "quoted phrases", -excluded words and -"phrases". A quote opens a
-// phrase only at the start of a word and only if a closing quote follows (15" is not a phrase). A minus sign
-// excludes only at the start of a word.
+// Splits a query's text into plain words, "quoted phrases", -excluded words and -"excluded phrases". A quote
+// opens a phrase only at the start of a word and only if a closing quote follows (15" is not a phrase). A
+// minus sign excludes only at the start of a word.
 
-/** Positions are in UTF-16 code units. */
+/** One part of the text. Positions are in UTF-16 code units. */
 export interface QueryPart {
   readonly quoted: boolean;
   readonly excluded: boolean;

@@ -1,6 +1,6 @@
-// The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
-// query-parts.ts separates them. Emoji and other symbols are ignored next to words; alone they count as words
-// that occur in no document, because symbols are not indexed. All text goes through the engine's analyser.
+// The query language of `q`: plain words, "quoted phrases", -excluded words and -"excluded phrases", `*` to
+// browse. query-parts.ts separates them. Emoji and other symbols are ignored if there are words. A query of
+// symbols alone finds nothing, because symbols are not indexed. All text goes through the engine's analyser.
 // word-cuts.ts splits text in scripts without spaces into words.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
@@ -9,31 +9,33 @@ import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
 export interface QueryWord {
-  /** One term, or the adjacent characters of one word in a script without spaces. */
+  /** The word's term. In a script without spaces, one term for each of the word's characters. */
   readonly terms: readonly string[];
   /** True if terms that start with the word match too. Only words with a single term can be prefixes. */
   readonly prefix: boolean;
   /** Number of typos allowed, 0 to 4. */
   readonly typosMax: number;
-  /** Number of typos allowed if the word is not found in any form. At least `typosMax`. */
+  /** Number of typos allowed if the word occurs in no form. At least `typosMax`. */
   readonly typosAtLast: number;
   /** True if the word occurs only in quotes. It is then matched literally. */
   readonly quoted: boolean;
-  /** Number of times the word occurs in the query. Repeated words count more. */
+  /** Number of times that the word occurs in the query, by which its weight is multiplied. */
   readonly count: number;
 }
 
-/** A plain token of the query, as typed. */
+/** A term of the query outside quotes, as typed. */
 export interface QueryToken {
   readonly term: string;
   /** Index of the token's word in `words`; -1 for a dropped stop word. */
   readonly word: number;
 }
 
-/** Parts typed as one word, joined by hyphens, dots or slashes, and the term without these separators. */
+/**
+ * Words typed as one, joined by hyphens, dots or slashes. `term` is the same text without these separators.
+ */
 export interface Compound {
   readonly term: string;
-  /** Indexes of the parts in `words`. */
+  /** Indexes in `words` of the words that were joined. */
   readonly covers: readonly number[];
   readonly prefix: boolean;
 }
@@ -41,7 +43,7 @@ export interface Compound {
 export interface QueryText {
   /** In query order, without duplicates. Empty for a query that browses. */
   readonly words: readonly QueryWord[];
-  /** Runs of neighbouring tokens. Quotes and exclusions interrupt a run. */
+  /** Sequences of adjacent tokens. A quoted or excluded part ends a run. */
   readonly runs: readonly (readonly QueryToken[])[];
   readonly compounds: readonly Compound[];
   readonly phrases: readonly (readonly string[])[];
@@ -66,10 +68,10 @@ interface Part {
   readonly tokens: readonly Token[];
 }
 
-/** A word before stop words and repetitions are removed. */
+/** A word as it occurs in the query, before stop words and repetitions are removed. */
 type Entry = Omit<QueryWord, "count">;
 
-/** Tokens and compounds that refer to entries by number. The entries are converted to words later. */
+/** The query while it is being read: tokens and compounds refer to `entries`, which later become words. */
 interface Draft {
   readonly entries: Entry[];
   readonly runs: QueryToken[][];
@@ -126,9 +128,9 @@ function analysedParts(q: string, analyser: TextAnalyser): Part[] {
 }
 
 /**
- * Returns the first symbol of each part that contains symbols. The analyser makes no terms from symbols,
- * neither here nor in documents, so nothing is found. That is intended: a person who types an emoji does not
- * want the whole catalogue.
+ * Returns words made of symbols, one from each part that contains symbols. The analyser makes no terms from
+ * symbols, neither here nor in documents, so these words are never found. That is intended: a person who
+ * types an emoji does not want the whole catalogue.
  */
 function symbolWords(parts: readonly Part[]): Entry[] {
   return parts
@@ -159,7 +161,8 @@ function addPlainPart(
     }
     draft.entries.push({
       terms,
-      // Korean particles follow their noun without a space, so the noun is only a prefix of the written word.
+      // Korean particles follow their noun without a space, so documents contain the noun as a prefix of
+      // longer words.
       prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
       typosMax: single ? typosAllowed(term, rules.typos) : 0,
       typosAtLast: single ? typosAtLast(term, rules.typos) : 0,

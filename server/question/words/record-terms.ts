@@ -1,5 +1,5 @@
-// Terms in the texts of ranking rules and synonym groups. A catalog record never changes, so its texts are
-// analysed once, and again only if the index's text analysis changes.
+// The terms of texts in ranking rules and synonym groups. A catalog record never changes, so its texts are
+// analysed only once, or again if the index's text analysis changes.
 
 import type { RankingRule } from "../../catalog/records/rule.js";
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
@@ -10,7 +10,7 @@ interface KnownTerms {
   readonly terms: readonly (readonly string[])[];
 }
 
-/** Terms depend only on the record and the analysis, so one map serves the whole thread. */
+/** Shared by all indexes of the thread, because terms depend only on the record and the text analysis. */
 const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
 
 /** Returns the terms of each of the record's texts. `texts` must always be the same for the same record. */

@@ -1,4 +1,4 @@
-// Adds up all shards' co-occurrence counts, as if one shard had all documents.
+// Adds up all shards' co-occurrence counts, which gives the counts of a single shard with all documents.
 import type { CandidateCompany, CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import { addAll } from "./sum-expansions.js";
 

@@ -27,8 +27,8 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
 }
 
 /**
- * Combines the answers only if all shards looked up near terms with the same maximum number of typos.
- * Otherwise returns an empty answer.
+ * Combines the shards' near terms for a suspect. If the shards did not all look them up, or not with the same
+ * maximum number of typos, returns an empty answer.
  */
 function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
   const { maxTypos } = suspects[0] as SuspectExpansion;
@@ -60,8 +60,9 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
 }
 
 /**
- * Returns the shortest terms over all shards. A term among them is also among the shortest terms of every
- * shard that has it, so all of these shards have sent its count.
+ * Returns the shortest terms over all shards, with their counts. The counts are complete: a term that is
+ * among the shortest over all shards is also among the shortest in each shard that has it, so each of these
+ * shards has sent its count.
  */
 function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansion[] {
   return sumTerms(lists)

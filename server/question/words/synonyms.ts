@@ -1,13 +1,13 @@
-// An index's synonym groups in the form that queries use: maps a sequence of query terms to the entries that
-// may replace it. Entries go through the same analyser as queries. Built once per set of groups.
+// An index's synonym groups in the form that queries use: maps sequences of query terms to the entries that
+// may replace them. Entries go through the same analyser as queries. Built once for each state of the groups.
 
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { recordTerms } from "./record-terms.js";
 
 /**
- * The query's terms in [first, first + count) are an entry. `others` contains the terms of the entries that
- * may replace it.
+ * An entry found in the query, at terms [first, first + count). `others` contains the terms of the entries
+ * that may replace it.
  */
 export interface SynonymMatch {
   readonly first: number;
@@ -18,22 +18,19 @@ export interface SynonymMatch {
 /** Maximum number of replacements per sequence of query terms. */
 const OTHERS_MAX = 200;
 /**
- * Maximum number of distinct sequences replaced in a query. This limit and OTHERS_MAX together keep the query
- * within a search program's capacity.
+ * Maximum number of distinct term sequences that are replaced in a query. Together with OTHERS_MAX, keeps the
+ * query within a search program's capacity.
  */
 const STRETCHES_MAX = 100;
 
-/** An entry's terms, and a key that identifies them. */
+/** A synonym's terms, and a key that identifies them. */
 interface Entry {
   readonly key: string;
   readonly terms: readonly string[];
 }
 
 export class SynonymMap {
-  /**
-   * By entry key: the groups in which the entry may be replaced, each as a list of entries. They are combined
-   * on demand.
-   */
+  /** For each entry, by its key: the groups whose entries may replace it. They are combined when needed. */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
   /** The distinct lengths of all entries, in terms. */
   readonly #lengths = new Set<number>();

@@ -1,5 +1,6 @@
-// Other forms in which the query words may occur in a document: stems, joined and split forms, part numbers,
-// synonyms. A variant may cover several of the query's words. Pure: the dictionary is consulted later.
+// Other forms in which the query's words may occur in a document: stems, joined and split forms, part
+// numbers, synonyms. A variant may cover several of the query's words. Pure: whether a variant occurs is
+// looked up later.
 import {
   ALT_JOINED,
   ALT_SPLIT,
@@ -22,7 +23,7 @@ export interface Variant {
   readonly sequence: boolean;
   /** True if the variant's single term stands for all terms that start with it. */
   readonly prefix: boolean;
-  /** True if the variant ranks like the word as written. */
+  /** True if the variant counts as an exact match, like the word as written. */
   readonly exact: boolean;
   readonly factor: number;
 }
@@ -35,7 +36,7 @@ const PREFIX_FACTOR = 0.8;
 
 const JOINED_LETTERS_MAX = 40;
 const SPLIT_LETTERS_MIN = 4;
-/** Longer words with digits are split only between letters and digits. */
+/** Words with digits that are longer than this are split only between letters and digits. */
 const NUMBER_SPLIT_LETTERS_MAX = 12;
 const NUMBER_PIECES_MAX = 4;
 const CODE_LETTERS_MAX = 4;
@@ -49,8 +50,8 @@ const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
 /**
- * Returns a query's variants, except splits of its words. `languages` are the numbers of the queried fields'
- * stemmers.
+ * Returns a query's variants, except splits of its words. `languages` are stemmer numbers for the queried
+ * fields.
  */
 export function variantsOf(
   text: QueryText,
@@ -66,7 +67,10 @@ export function variantsOf(
   ];
 }
 
-/** Returns a term's stem entries in the dictionary, one per language. A term with digits has none. */
+/**
+ * Returns the terms under which the dictionary lists a word's stems, one per language. A term with digits has
+ * none.
+ */
 export function stemTerms(term: string, languages: readonly number[]): string[] {
   if (DIGIT.test(term)) return [];
   return languages.map((language) => stemTerm(language, stem(language, term)));
@@ -95,7 +99,7 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
 }
 
 /**
- * Returns `wi-fi` as one word, and neighbouring words that may be one word in the documents: `wi fi`, `AB 123
+ * Returns words that documents may write as one: `wi-fi`, and neighbouring words such as `wi fi` or `AB 123
  * 4`.
  */
 function joinedVariants(text: QueryText): Variant[] {
@@ -114,7 +118,7 @@ function joinedVariants(text: QueryText): Variant[] {
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
-/** Removes duplicate joined words, which would match nothing new and double the cost. */
+/** Removes duplicates, which would match nothing new and double the cost. */
 function eachOnce(joined: readonly Variant[]): readonly Variant[] {
   if (joined.length < 2) return joined;
   return [
@@ -122,7 +126,7 @@ function eachOnce(joined: readonly Variant[]): readonly Variant[] {
   ];
 }
 
-/** Splits a joined number elsewhere, as documents may write it: `ab 1234` for AB 123 4. */
+/** Splits joined words with digits in other places, as documents may: `ab 1234` for AB 123 4. */
 function cutAnew({ covers, terms: [joined] }: Variant): Variant[] {
   return DIGIT.test(joined as string)
     ? splits(joined as string).map((terms) => splitVariant(covers, terms))
@@ -138,7 +142,7 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   const numeric = DIGIT.test(term);
   if ([...term].length > JOINED_LETTERS_MAX || (tokens.length > 2 && !numeric)) return [];
   const last = covered.at(-1) as QueryWord;
-  // A single letter still being typed may become any word.
+  // A single letter may be the beginning of any word that the user is typing.
   if (!numeric && last.prefix && [...(last.terms[0] as string)].length === 1) return [];
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }
@@ -180,7 +184,7 @@ export function skuTerm(sku: string): string {
   return String.fromCharCode(TERM_SKU) + sku;
 }
 
-/** The whole query as a part number, and as the beginning of a part number. */
+/** Returns variants for the whole query as a part number, and as the beginning of one. */
 function skuVariants(text: QueryText): Variant[] {
   const sku = skuText(text);
   if (sku === null) return [];
@@ -226,7 +230,7 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
 }
 
 /**
- * Ways to split a word that documents may write as several words: `wi fi` for `wifi`, `iphone 15` for
+ * Returns ways to split a word that documents may write as several words: `wi fi` for `wifi`, `iphone 15` for
  * `iphone15`.
  */
 export function cutsOf(word: QueryWord): string[][] {
@@ -237,7 +241,7 @@ export function isCuttable({ terms, quoted }: QueryWord): boolean {
   return terms.length === 1 && !quoted;
 }
 
-/** Returns a variant that matches the terms side by side instead of the words. */
+/** Returns a variant that matches the terms side by side in place of the covered words. */
 export function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
   return {
     covers,
@@ -251,8 +255,8 @@ export function splitVariant(covers: readonly number[], terms: readonly string[]
 }
 
 /**
- * True if each split lies between a digit and a letter. The parts then mean the same as the word: `256 gb` is
- * 256gb, but `car pet` is not carpet.
+ * True if every split lies between a digit and another character, so that the parts mean the same as the
+ * word: `256 gb` is 256gb, but `car pet` is not carpet.
  */
 function isCutAtNumbers(terms: readonly string[]): boolean {
   return terms.slice(1).every((right, i) => LAST_DIGIT.test(terms[i] as string) !== FIRST_DIGIT.test(right));
@@ -299,8 +303,8 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
 }
 
 /**
- * Every way to split a word with digits into two or three parts. Used only if no document contains the word
- * as written.
+ * Returns every way to split a word with digits into two or three parts. Used only if no document contains
+ * the word in any form.
  */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];

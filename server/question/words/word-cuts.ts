@@ -7,8 +7,8 @@ import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 let segmenter: Intl.Segmenter | null = null;
 
 /**
- * Groups plain tokens, in order, into words of one or more tokens. Only touching tokens, such as characters
- * of these scripts, can share a word; every other token is a separate word.
+ * Groups plain tokens, in order, into words. Only tokens that touch each other, such as characters of these
+ * scripts, can share a word; every other token is a word of its own.
  */
 export function wordsOfTouchingTokens(text: string, tokens: readonly Token[]): Token[][] {
   const words: Token[][] = [];

@@ -5,12 +5,15 @@
 
 const SURROGATE = /\p{Surrogate}|[\u{10000}-\u{10ffff}]/u;
 
-/** Uses the optimal string alignment distance, in code points. */
+/**
+ * True if `a` can be turned into `b` by at most `most` edits (optimal string alignment distance, in code
+ * points).
+ */
 export function editsWithin(a: string, b: string, most: number): boolean {
   return SURROGATE.test(a) || SURROGATE.test(b) ? isWithin([...a], [...b], most) : isWithin(a, b, most);
 }
 
-/** Stops when all values in a row of the matrix exceed `most`. */
+/** Fills the distance matrix row by row, and stops when all values in a row exceed `most`. */
 function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
   if (most === 1) return oneEditApart(a, b);

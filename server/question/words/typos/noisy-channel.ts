@@ -1,31 +1,34 @@
-// Chooses which near term a typed word was meant to be, using a noisy channel (Kernighan, Church and Gale
-// 1990, "A Spelling Correction Program Based on a Noisy Channel Model"). A term is likelier the cheaper the
-// edits are (typo-cost.ts) and the more documents contain it, especially documents that contain the query's
-// other words. Probabilities are represented as costs: a cost higher by 5 means half as likely. Pure;
-// docs/ranking.md explains the reasons.
+// Chooses which near terms the user may have meant by a typed word, using a noisy channel (Kernighan, Church
+// and Gale 1990, "A Spelling Correction Program Based on a Noisy Channel Model"). A term is likelier the
+// cheaper the edits are (typo-cost.ts) and the more documents contain it, especially documents that contain
+// the query's other words. Probabilities are represented as costs: a cost higher by 5 means half as likely.
+// Pure; docs/ranking.md explains the reasons.
 import type { CandidateCompany } from "../../../../engine-wasm/host/programs/company-result.js";
 import type { RankedTypo } from "./ranked-typos.js";
 
 /** A term that costs this much more is half as likely. */
 const HALF = 5;
-/** Cost of assuming that an unknown word, one that occurs in no document, was typed correctly. */
+/** Cost of a word that occurs in no document, if it was nevertheless typed correctly. */
 export const UNKNOWN_WORD = 145;
-/** The share of a word's probability that does not depend on the query's other words. */
+/**
+ * Share of the word's overall frequency in its probability. The rest comes from documents with the query's
+ * other words.
+ */
 const ALONE = 0.1;
 /**
- * Added to the number of documents that contain a word, so that a word without documents is not impossible.
+ * Added to a word's number of documents, so that a word in no document is unlikely rather than impossible.
  */
 const UNSEEN = 0.5;
 const CONFIDENCE_LEAST = 0.2;
 const CONFIDENCE_MOST = 0.9;
-/** If a term costs this much less, the odds that it was meant double. */
+/** Each time a term's cost is lower by this amount, the odds double that it was meant. */
 const CONFIDENCE_STEP = 10;
-/** Maximum number of near terms searched per word. */
+/** Maximum number of near terms per word that are searched for. */
 const LIKELY_MAX = 16;
-/** Searches for a term beyond this number have no further effect. */
+/** Past searches for a term make it likelier, but no more than this many are counted. */
 const SEARCHES_MAX = 256;
 
-/** A near term and its probability. */
+/** A near term and how likely it was meant. */
 export interface LikelyTypo extends RankedTypo {
   /** Cost of the edits plus cost of the term itself. */
   readonly cost: number;
@@ -33,30 +36,31 @@ export interface LikelyTypo extends RankedTypo {
   readonly confidence: number;
 }
 
-/** The index's documents, and the words used to judge a word. */
+/** What a word is judged by: the number of documents in the index, and the query's other words. */
 export interface Context {
   readonly liveRows: number;
   readonly words: readonly ContextCount[];
 }
 
-/** Number of documents that contain a context word, and its weight as evidence. */
+/** Number of documents that contain one of the query's other words, and that word's weight as evidence. */
 export interface ContextCount {
   readonly documents: number;
   readonly weight: number;
 }
 
-/** A typed word, to be compared with its near terms. */
+/** The typed word, with which near terms are compared. */
 export interface TypedWord {
-  /** Cost of assuming that the word was meant as typed. */
+  /** The word's cost, assuming that it was meant as typed. */
   readonly cost: number;
-  /** Terms that cost more than the word's own cost plus this amount are not considered. */
+  /** Near terms whose cost exceeds the typed word's cost by more than this amount are not considered. */
   readonly doubt: number;
 }
 
 /**
- * Returns a word's cost given the query's other words. The probability is the word's share of the documents
- * that contain each other word, weighted towards rare words, mixed with its share of all documents (Jelinek
- * and Mercer 1980). `together` is in the order of the context's words. The index must not be empty.
+ * Returns a word's cost beside the query's other words. The probability mixes two shares (Jelinek and Mercer
+ * 1980): the word's share of all documents, and its share of the documents with each of the other words,
+ * averaged with more weight on rare ones. `together` is in the order of the context's words. The index must
+ * not be empty.
  */
 export function costOfWord({ documents, together }: CandidateCompany, { liveRows, words }: Context): number {
   const alone = (documents + UNSEEN) / liveRows;
@@ -72,8 +76,8 @@ export function costOfWord({ documents, together }: CandidateCompany, { liveRows
 }
 
 /**
- * Returns the near terms that may have been meant: fewest typos first, then the likeliest. `costs` are the
- * costs of the terms themselves; `searchesOf` returns the number of recent searches for a term.
+ * Returns the near terms that the user may have meant: fewest typos first, then the likeliest. `costs` are
+ * the costs of the terms themselves; `searchesOf` returns the number of recent searches for a term.
  */
 export function likelyTypos(
   typos: readonly RankedTypo[],

@@ -1,6 +1,6 @@
-// Orders the terms near a misspelt word by likelihood, and keeps those for noisy-channel.ts to judge. This
-// happens once, when the shards' answers arrive, so that the cache contains this selection instead of
-// hundreds of near terms. Pure functions; docs/ranking.md explains the reasons.
+// Orders the terms near a misspelt word by likelihood, and keeps the best for noisy-channel.ts to judge. Done
+// once, when the shards' answers arrive, so that the cache contains only these instead of hundreds of near
+// terms. Pure functions; docs/ranking.md explains the reasons.
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
@@ -11,29 +11,35 @@ import type {
 import { FIXED_LIMITS } from "../../../ground/limits.js";
 import { TypoCosts } from "./typo-cost.js";
 
-/** The cost that counts as one typo. Even the most expensive single edit is only one typo. */
+/**
+ * A term counts as one typo away per this much edit cost, with a margin, so that even the most expensive
+ * single edit is only one typo.
+ */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
 /** Doubling a term's number of documents has the same effect as lowering its cost by this amount. */
 const FREQUENCY_DISCOUNT = 5;
-/** Edit costs are computed only for this many nearest terms. */
+/** Maximum number of near terms for which edit costs are computed. */
 const PRICED_MAX = 500;
 
 /** A near term and the cost of its typos. */
 export interface RankedTypo extends TypoExpansion {
-  /** 1 to 4, derived from `edits`. */
+  /** Number of typos, 1 to 4, derived from `edits` rather than from the dictionary's distance. */
   readonly typos: number;
   /** Cost of the edits (typo-cost.ts). */
   readonly edits: number;
 }
 
-/** What all shards' dictionaries know about one word. */
+/** What the dictionaries of all shards together contain for one word. */
 export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "infixes"> {
-  /** The best near terms, as chosen by `limitTypos`. Empty only if there is no near term. */
+  /** The best near terms, as chosen by `limitTypos`. Null if none were requested, empty if there are none. */
   readonly typos: readonly RankedTypo[] | null;
 }
 
-/** A suspect's near terms. `maxTypos` is 0 unless all shards looked them up in the same way. */
+/**
+ * A suspect's near terms. `maxTypos` is the number of typos up to which all shards looked them up, or 0 if
+ * they did not all do so.
+ */
 export interface KnownSuspect {
   readonly maxTypos: number;
   readonly typos: readonly RankedTypo[];
@@ -44,12 +50,12 @@ export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
   readonly words: readonly KnownWord[];
 }
 
-/** The answers for the words, and the answers for the suspects in program order. */
+/** The answers for the words and for the suspects, both in program order. */
 export interface ToldWords extends KnownWords {
   readonly suspects: readonly KnownSuspect[];
 }
 
-/** Ranks the typos in a result and keeps at most `max` per word. */
+/** Ranks the near terms in the shards' combined answer and keeps at most `max` per word. */
 export function rankTypos(result: ExpandResult, program: ExpandProgram, max: number): ToldWords {
   const words = result.words.map(({ exact, prefix, typos, infixes }, i): KnownWord => {
     const { term, typoPrefix } = program.words[i] as ExpandProgram["words"][number];
@@ -67,7 +73,7 @@ export function rankTypos(result: ExpandResult, program: ExpandProgram, max: num
   return { liveRows: result.liveRows, slots: result.slots, words, suspects };
 }
 
-/** A near term and its sort key. */
+/** A near term with the values by which it is sorted. */
 interface Candidate {
   readonly typo: TypoExpansion;
   readonly frequency: number;
@@ -76,7 +82,7 @@ interface Candidate {
   cost: number;
 }
 
-/** Returns the near terms worth searching: fewest typos first, then the likeliest, frequent before rare. */
+/** Returns at most `max` near terms: fewest typos first, then the likeliest, frequent before rare. */
 export function limitTypos(
   word: string,
   unfinished: boolean,
@@ -105,10 +111,7 @@ export function limitTypos(
   }));
 }
 
-/**
- * Returns the nearest terms by number of edits, as counted by the dictionary. Edit costs are computed only
- * for these terms.
- */
+/** Returns the at most PRICED_MAX nearest terms by the dictionary's number of edits, frequent before rare. */
 function nearest(typos: readonly TypoExpansion[]): Candidate[] {
   const candidates = typos.map((typo) => ({
     typo,
@@ -139,7 +142,7 @@ function byFrequency(a: Candidate, b: Candidate): number {
   return b.frequency - a.frequency || compareBytes(a.typo.term, b.typo.term);
 }
 
-/** Compares by UTF-8 bytes, that is, in code point order. Far faster than creating buffers. */
+/** Compares by UTF-8 bytes, which is code point order, but far faster than with buffers. */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -157,7 +160,7 @@ function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Returns the frequency in the field with the most documents. */
+/** Returns the frequency in the field where it is largest. */
 export function largest(frequencies: readonly number[]): number {
   let most = 0;
   for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);

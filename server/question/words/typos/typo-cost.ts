@@ -1,6 +1,7 @@
-// How unlikely it is that a person who meant a term typed a word: the cost of the cheapest optimal string
-// alignment (insertion, deletion, substitution, swap of neighbours), where every edit has its own price. 100
-// is roughly the price of one arbitrary edit. Pure; docs/ranking.md lists the same prices in a table.
+// How unlikely it is that a person meant one term but typed another word. The measure is the cost of the
+// cheapest optimal string alignment (insertion, deletion, substitution, swap of neighbours), where every edit
+// has its own price. 100 is roughly the price of one arbitrary edit. Pure; docs/ranking.md lists the same
+// prices in a table.
 //
 // Common human errors are cheap. They are taken from Kernighan, Church and Gale 1990 ("A Spelling Correction
 // Program Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on the previous
@@ -32,7 +33,7 @@ const SWAP_IE = 50;
 const F_FOR_PH = 75;
 const FIRST_LETTER = 70;
 const FIRST_SWAP = 20;
-/** Price of a term that only begins with the word, possibly with typos. */
+/** Extra price of a term that is longer than the typed word and only begins with it, possibly with typos. */
 const COMPLETION = 50;
 const COMPLETION_LETTER = 25;
 
@@ -104,8 +105,8 @@ let rows = [new Int32Array(129), new Int32Array(129), new Int32Array(129)] as [
 ];
 
 /**
- * Prices of turning one typed word into terms. Only one instance may be in use at a time, because all
- * instances share their scratch arrays.
+ * Computes the price of turning one typed word into each of several terms. Only one instance may be in use at
+ * a time, because all instances share their scratch arrays.
  */
 export class TypoCosts {
   readonly #length: number;
@@ -141,7 +142,10 @@ export class TypoCosts {
   }
 }
 
-/** Fills row i of the alignment: the word's first i letters compared with every prefix of the term. */
+/**
+ * Fills row i of the alignment: the prices of turning the word's first i letters into every prefix of the
+ * term.
+ */
 function fillRow(i: number, width: number, before: Int32Array, above: Int32Array, row: Int32Array): void {
   const a = typed[i - 1] as number;
   const left = i > 1 ? (typed[i - 2] as number) : 0;
@@ -201,7 +205,7 @@ function among(letter: number | undefined, first: number, second: number, third:
   return letter === first || letter === second || letter === third;
 }
 
-/** Price of a superfluous i-th letter in the typed word. */
+/** Price of the typed word's i-th letter if it is superfluous. */
 function extraPrice(i: number, length: number): number {
   const letter = typed[i] as number;
   const left = i > 0 ? (typed[i - 1] as number) : 0;

@@ -13,8 +13,8 @@ const MIN_LENGTH_2_AT_LAST = 5;
 const LETTERS_SHORT_AT_LAST = 3;
 
 /**
- * Number of typos allowed, at most `numTypos`. It is 0 for short words, and for words with digits unless the
- * rule allows typos in them.
+ * Number of typos allowed in a word, at most `numTypos`. It is 0 for short words, and for words with digits
+ * unless the rule allows typos in them.
  */
 export function typosAllowed(term: string, rule: TypoRule): number {
   if (!rule.onNumbers && /\p{N}/u.test(term)) return 0;
@@ -29,8 +29,9 @@ export function typosAllowed(term: string, rule: TypoRule): number {
 }
 
 /**
- * Number of typos allowed in a word for which nothing was found in any form. Allows two typos in words of at
- * least five letters that are at most three letters too short for two typos under the rule.
+ * Number of typos allowed in a word that occurs in no form and has no near terms otherwise. If the rule
+ * allows one typo, two are allowed in words of at least five letters that are at most three letters shorter
+ * than the rule's minimum for two.
  */
 export function typosAtLast(term: string, rule: TypoRule): number {
   const allowed = typosAllowed(term, rule);
