@@ -66,7 +66,7 @@ afterEach(async () => {
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 describe("a full disk", () => {
-  test("at no free space: reads go on, writes resume, and no acknowledged document is lost", async (context) => {
+  test("with no space left: reads go on, writes resume, and no acknowledged document is lost", async (context) => {
     const disk = smallDisk("small", 120);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
     mounted.push(disk);
@@ -124,7 +124,7 @@ describe("a full disk", () => {
     }
   });
 
-  test("below the reserve: writes are refused before anything is touched", async (context) => {
+  test("with less space than the reserve: writes are refused before anything is touched", async (context) => {
     const disk = smallDisk("reserve", 160);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
     mounted.push(disk);

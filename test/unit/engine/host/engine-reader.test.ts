@@ -106,7 +106,7 @@ test("a read gets the newest snapshot not newer than its generation, or null if 
   expect([1, 12, 13, 20].map(at)).toEqual([null, null, whole, whole]);
 });
 
-test("a read that needs a snapshot dropped by the owner is left to the owner", () => {
+test("a read that no longer needs the oldest snapshots is left to the owner, which drops them", () => {
   const { engine, snapshot } = catalogue(10);
   const { reader } = lent({ engine, snapshot } as Catalogue);
   engine.publish([

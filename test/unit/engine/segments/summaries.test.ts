@@ -100,7 +100,7 @@ for (const spread of [2, 9, 60]) {
   });
 }
 
-test("in steps, even if not all of them run", () => {
+test("summaries are made in steps, and are usable even if not all of them run", () => {
   const documents = documentsOf(1300, 9, picker(1));
   const { engine, entries, rows } = makeCatalogue(module, bench, [documents], () => false);
   const filter: FilterOp[] = [{ op: "intRange", slot: STOCK, low: 2n, high: 5n }];
