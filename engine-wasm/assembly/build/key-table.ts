@@ -17,8 +17,8 @@ const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 
 /**
- * Allocates small 4-byte-aligned pieces from chunks of scratch, because `scratch` rounds every size up to 16
- * bytes. Allocated in scratch memory.
+ * Hands out small 4-byte-aligned pieces of larger scratch chunks, because `scratch` rounds every size up to
+ * 16 bytes. In scratch memory.
  */
 @unmanaged
 export class Pool {

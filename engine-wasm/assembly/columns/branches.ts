@@ -5,7 +5,7 @@ import { SEG_TERM_LCP } from "../layout";
 import { Mem } from "../memory/mem";
 import { Seg } from "../segment/segment";
 
-/** Writes u8 per term for the terms [from, to). */
+/** Writes the branch bytes for the terms [from, to) to `branches`, u8 by term. */
 export function branchesAdd(segment: usize, branches: usize, from: u32, to: u32): void {
   const lcps = Seg.at(segment, SEG_TERM_LCP);
   for (let term = from; term < to; term++) {

@@ -14,7 +14,7 @@ export class RowOrder {
   equal: u64;
 }
 
-/** Compares i32[64] at `at`. */
+/** Compares i32[64] at `at` with `value`. */
 export function orderInt32(at: usize, value: i32, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -63,7 +63,7 @@ export function orderOrdinals(at: usize, first: u32, end: u32, descending: bool,
   order.equal = rowsEqual;
 }
 
-/** Compares i64[64] at `at`. */
+/** Compares i64[64] at `at` with `value`. */
 export function orderInt64(at: usize, value: i64, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -85,7 +85,7 @@ export function orderInt64(at: usize, value: i64, descending: bool, order: RowOr
   order.equal = rowsEqual;
 }
 
-/** Compares f64[64] at `at`. -0 counts as 0. */
+/** Compares f64[64] at `at` with `value`. -0 counts as 0. */
 export function orderFloat(at: usize, value: f64, descending: bool, order: RowOrder): void {
   order.beyond = 0;
   order.equal = 0;
@@ -107,7 +107,7 @@ export function orderFloat(at: usize, value: f64, descending: bool, order: RowOr
   order.equal = rowsEqual;
 }
 
-/** Compares u8[64] at `at`: 0 is false, anything else is true. */
+/** Compares u8[64] at `at` with `value`: 0 is false, anything else is true. */
 export function orderBool(at: usize, value: bool, descending: bool, order: RowOrder): void {
   let ones: u64 = 0;
   for (let i: u32 = 0; i < 64; i += 16) {

@@ -31,7 +31,7 @@ export abstract class Range {
   }
 }
 
-/** Sets the rows whose value is in [low, high]. */
+/** Sets in `to` the bits of rows whose value is in [low, high]. */
 export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usize): void {
   const lows = v128.splat<T>(low);
   const highs = v128.splat<T>(high);
@@ -48,7 +48,7 @@ export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usiz
     if (Range.has<T>(values + <usize>from * sizeof<T>(), low, high)) Bits.add(to, from);
 }
 
-/** Sets the rows whose u32 is in [first, end). */
+/** Sets in `to` the bits of rows whose u32 is in [first, end). */
 export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, to: usize): void {
   const firsts = i32x4.splat(first);
   const spans = i32x4.splat(end - first);
@@ -67,7 +67,7 @@ export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, t
   }
 }
 
-/** Sets the rows whose u8 is 0 (if `zero`) or not 0 (if `one`). */
+/** Sets in `to` the bits of rows whose u8 is 0 (if `zero`) or not 0 (if `one`). */
 export function scanBool(values: usize, rows: u32, zero: bool, one: bool, to: usize): void {
   const zeros = i8x16.splat(zero ? -1 : 0);
   const ones = i8x16.splat(one ? -1 : 0);
@@ -83,7 +83,7 @@ export function scanBool(values: usize, rows: u32, zero: bool, one: bool, to: us
   for (; from < rows; from++) if (Mem.u8At(values + from) == 0 ? zero : one) Bits.add(to, from);
 }
 
-/** Sets the rows whose u64 equals `hash`. */
+/** Sets in `to` the bits of rows whose u64 equals `hash`. */
 export function scanHashes(hashes: usize, rows: u32, hash: u64, to: usize): void {
   const wanted = i64x2.splat(hash);
   let from: u32 = 0;

@@ -46,7 +46,7 @@ export class TopK {
   capacity: u32;
   /** Number of rows kept. */
   kept: u32;
-  candidate: usize; // a row outside the heap
+  candidate: usize; // space for the row being offered
   segment: usize;
   ordered: bool; // rows arrive best first
   neighboursFirst: bool;

@@ -103,7 +103,7 @@ export class Closeness {
 
   /**
    * Best closeness of positions in two ascending runs: 1/g for a step of g forward, 1/(2(g + 1)) for a step
-   * of g back.
+   * of g back, 0 if g exceeds GAP_MAX.
    */
   private closeness(a: usize, b: usize): f64 {
     const near = this.near;

@@ -1,5 +1,5 @@
-// Combines the ranking signals: a row's worth given its words, closeness and bonuses, and an upper bound on
-// that worth, which lets the kernel skip rows without scoring them.
+// Combines the ranking signals into a row's worth, its text match plus bonus, and into an upper bound on that
+// worth, which lets the kernel skip rows without scoring them.
 //
 // Each signal is a class in its own file, with its value, its bounds and its explanation side by side:
 // closeness.ts, place-bonus.ts, term-bonus.ts, neighbour-points.ts. Boosts, pins and burials come from rules
@@ -111,7 +111,7 @@ export class Signals {
     return this.points.textMost(this.mostScore, this.bestState);
   }
 
-  /** The largest bonus for rows in this state, excluding bonuses that lift a row above all others. */
+  /** Upper bound on the bonus of rows in this state, except rows in `term.lifted`. */
   bonusMost(state: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
@@ -123,7 +123,7 @@ export class Signals {
 
   /**
    * Bitset of the rows that the other bounds on sums do not cover, or 0 if there are none. There are few such
-   * rows: neighbours, and rows lifted above all others.
+   * rows: neighbours, and rows with a bonus of at least BONUS_LINE.
    */
   rowsApart(): usize {
     const lifted: usize = this.program.ranking.isPlain ? 0 : this.term.lifted;
@@ -242,8 +242,8 @@ export class Signals {
   }
 
   /**
-   * Like `offer`, for a neighbour, which may lack all words. In a query without words it also accepts rows
-   * that are only pinned; `score`, `state` and `words` are then 0.
+   * Like `offer`, for a neighbour, which may lack all words. In a query without words, also accepts rows that
+   * are only pinned, and `score`, `state` and `words` are 0.
    */
   offerNeighbour(row: u32, score: f64, state: u32, words: u64): void {
     const points = this.points;

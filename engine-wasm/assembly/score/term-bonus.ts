@@ -28,7 +28,7 @@ export class TermBonus {
   rows: u32;
   rowsWith: usize; // bitset: rows with any bonus term; 0 = none
   lifted: usize; // bitset: rows with a bonus of at least BONUS_LINE; 0 = none
-  most: f64; // the largest value of `of` for rows that are not lifted
+  most: f64; // upper bound on `of` for rows that are not in `lifted`
   cursor: Cursor;
   buffer: usize;
 

@@ -19,7 +19,7 @@ const TABLE_BYTES: usize = NORMS << 3;
 /** A slot whose lengths differ between rows. */
 @unmanaged
 class SlotLength {
-  varies: f64; // approximate spread of row lengths in this slot
+  varies: f64; // mean minus least length: an estimate of the spread
   least: f64; // the least that the slot adds to any row's length
   norms: usize;
   lengths: usize; // f64 by norm byte
@@ -43,7 +43,8 @@ export class RowLengths {
   saturations: usize; // f64 by norm byte, one table per slot index
   /** Lower bound on the saturation of any row. */
   leastSaturation: f64;
-  // A linear lower bound on row lengths, see short-rows.ts: (base + (norm * factor + norm * factor) / scale).
+  // Lower bound on row lengths: base + (first norm * firstFactor + second norm * secondFactor) / scale. See
+  // short-rows.ts.
   base: f64;
   scale: f64; // 0 = all rows have about the same length
   firstNorms: usize;
