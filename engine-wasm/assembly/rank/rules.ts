@@ -1,5 +1,5 @@
-// Applies rules and pins to one segment's rows: hides, buries, boosts or pins them. Turns the matching rows
-// into the rows in the result. Classes and boosts are looked up row by row.
+// Applies rules and pins to one segment's rows: hides, buries, boosts or pins them. Determines which of the
+// matching rows, and which pinned rows, are in the result. Classes and boosts are looked up row by row.
 
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";

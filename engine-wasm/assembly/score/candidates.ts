@@ -133,7 +133,7 @@ export class Candidates {
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
     const plainCut = asked ? cut : cut - bonus; // cut for rows that are not known to get a bonus
-    const tied = top.isFull() && least == top.leastSum(); // `least` is the worst kept row's sum
+    const tied = top.isFull() && least == top.leastSum(); // true if `least` is the worst kept row's sum
     const end = Bits.words(to);
     for (
       let word = bitsNextWord(scored.bits, from >> 6, end);

@@ -64,7 +64,7 @@ export class Starts {
   rows: u32;
   known: usize; // u8 by piece: 1 = its rows are known; address 0 = no piece is known
   starts: usize; // bitset: rows with the first word at position 0
-  wholes: usize; // bitset: rows of `starts` whose slot has as many tokens as the query has words
+  wholes: usize; // bitset: rows of `starts` in which that slot has exactly the query's word count
   norms: usize; // norm bytes for the current list's slot
   normOfWords: u32; // norm byte for a length equal to the query's word count; NORMS = none
   buffer: usize;

@@ -9,8 +9,8 @@ import { Seg, Snap } from "./segment";
 export const NOT_FOUND: u32 = 0xffffffff;
 
 /**
- * The first index in the segment's ascending id hashes with a hash >= `hash`. Hashes are evenly distributed,
- * so the search starts at the expected index and doubles its steps.
+ * Index of the first hash >= `hash` in the segment's ascending id hashes. Hashes are evenly distributed, so
+ * the search starts at the expected index and doubles its steps.
  */
 export function idFirst(segment: usize, hash: u64): u32 {
   const rows = Seg.rows(segment);

@@ -24,7 +24,7 @@ export const WORDS_LEFT: u32 = 2; // all alternatives, for words whose `rows` is
 
 const LISTS_MOST: u32 = 64; // maximum number of lists per alternative; checking more takes too long
 const SHARE: u32 = 2; // worthwhile if at most 1 / SHARE of the rows remain
-const SHARE_OF_ONE_WORD: u32 = 16; // `share` for a query of one word, which promising.ts can handle too
+const SHARE_OF_ONE_WORD: u32 = 16; // stricter for a one-word query, for which promising.ts is the alternative
 const MISSES_MOST: u32 = 2; // give up after this many ranges that were not worthwhile
 const LOOKED_AT_SINGLY: u64 = 4; // up to this many rows of 64 are checked one by one
 const SUM_MOST: f64 = 65535;
