@@ -1,6 +1,6 @@
-// `npm run bench:scale`: the same documents and queries with more and more shards and clients. Prints
-// throughput, latency, messages per query and the load of the HTTP thread and the shards, and writes them to
-// bench/results.
+// `npm run bench:scale` runs the same queries on the same documents with more and more shards and clients.
+// Prints throughput, latency, messages per query and the load of the HTTP thread and the shards, and writes
+// them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

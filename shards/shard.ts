@@ -1,5 +1,5 @@
-// One shard: a database and its indexes. All of the thread's mutable index state belongs to it. Opens and
-// closes an index in one call at a time. Replaces an index whose engine has trapped.
+// One shard: a database and its indexes. All of the thread's mutable index state belongs to it. Calls that
+// open, close or drop the same index run one after another. Replaces an index whose engine has trapped.
 
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";

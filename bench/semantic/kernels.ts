@@ -1,5 +1,6 @@
-// The cost of vectors in the engine and in a shard's store, without a server: scanning codes, comparing
-// stored vectors, training a model, embedding documents and queries. Each function returns table lines.
+// Measures the cost of vectors in the engine and in a shard's store, without a server: scanning codes,
+// comparing stored vectors, training a model, embedding documents and queries. Each function returns table
+// lines.
 
 import { join } from "node:path";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";

@@ -31,8 +31,8 @@ interface Spent {
 }
 
 /**
- * Queries with too few matches are also measured separately, because the server searches for related
- * documents by vector.
+ * Queries with too few matches are also measured separately, because the server adds a search by vector to
+ * them.
  */
 export async function keywordTrials(
   starts: readonly (() => Promise<Running>)[],

@@ -1,6 +1,6 @@
-// The cost of vectors on a server: alternating imports with and without them, queries in each mode over HTTP,
-// keyword queries on copies of an index with and without vectors, memory after a restart. Returns table
-// lines.
+// Measures the cost of vectors on a server: alternating imports with and without them, queries in each mode
+// over HTTP, keyword queries on copies of an index with and without vectors, memory after a restart. Returns
+// table lines.
 
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The soak's load: a fixed number of documents is continually replaced, changed, deleted and restored while
+// The soak's load: a fixed number of documents is continually replaced, or deleted and restored, while
 // queries run, and the index is swapped now and then. The amount of data stays constant, so memory must too.
 
 import { generateCatalogue } from "../catalogue/generate.js";

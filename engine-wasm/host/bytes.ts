@@ -1,5 +1,5 @@
-// Sequential little-endian encoding: a growable writer and a bounds-checked reader. The engine's programs and
-// results use it. It knows nothing about their meaning.
+// A growable writer and a bounds-checked reader for sequences of little-endian values, as in the engine's
+// programs and results. Knows nothing about what the values mean.
 
 const FIRST_BYTES = 1024;
 /** A finished writer's buffer is reused by the next writer, unless it has grown beyond this size. */

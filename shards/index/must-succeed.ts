@@ -1,5 +1,5 @@
-// In-memory work that follows a commit. The database already contains the change, so memory must follow. If
-// that fails, the index is reopened from the database.
+// Runs in-memory work that follows a commit. The database already contains the change, so the in-memory state
+// must not stay behind. If the work fails, the index is reopened from the database.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 
 /**

@@ -106,7 +106,7 @@ function freshEntry(
   return { segment, live: rows === undefined ? null : liveOf(state.engine, rows, segment) };
 }
 
-/** Returns the rows with these seqs as each new segment's deleted rows, by segment id. */
+/** Finds the new segments' rows with these seqs. Returns them as deleted rows, by segment id. */
 function deletedSince(
   state: ShardIndexState,
   fresh: readonly OpenSegment[],

@@ -28,11 +28,11 @@ export interface IndexHome extends VectorsHome {
   sync: boolean;
   /** Maximum length of an updated document in bytes. */
   documentBytesMax: number;
-  /** Builds all of the thread's segments. */
+  /** Builds segments from new documents, for all of the thread's indexes. */
   builder: Builder;
   /** Recently shown documents from all of the shard's indexes. */
   documents: DocumentCache;
-  /** The thread's workbench. A function, because the workbench is replaced after a fault. */
+  /** The thread's workbench for everything except the builder's builds. */
   workbench(): Workbench;
 }
 
@@ -98,7 +98,7 @@ export class ShardIndexState {
     this.vectors.onSpace = () => this.showCodes();
   }
 
-  /** Must be called after segments' codes have changed. */
+  /** Makes changed codes visible in the snapshots. Must be called after segments' codes have changed. */
   showCodes(): void {
     mustSucceed(() => this.snapshots.showCodes());
   }

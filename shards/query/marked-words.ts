@@ -5,16 +5,16 @@ import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import { stem } from "../../engine-wasm/host/stemmer.js";
 import type { HighlightField, HighlightWord } from "../protocol/fetch.js";
 
-/** Plain tokens `first` to `last` of a text, which get a common mark. */
+/** A mark that covers plain tokens `first` to `last` of a text. */
 export interface Mark {
   readonly first: number;
   readonly last: number;
   /**
-   * The typed beginning of the last token's term, to which the mark is limited; null if the whole token is
-   * marked.
+   * If only the beginning of the last token's term was typed, that beginning, at which the mark ends. Null if
+   * the whole token is marked.
    */
   readonly typed: string | null;
-  /** The match's last token. It comes after `last` if only the beginning was typed. */
+  /** Last token of the match. It comes after `last` if the typed part ends before it. */
   readonly matchedLast: number;
   /** Indexes of the query words that the mark stands for. */
   readonly words: readonly number[];

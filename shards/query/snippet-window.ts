@@ -2,7 +2,7 @@
 // words, preceded by the start of its sentence if that fits. Pure.
 import type { TextBreak } from "./text-breaks.js";
 
-/** Tokens `first` to `last`, which have a common mark. */
+/** A mark that covers tokens `first` to `last`. */
 interface MarkedRange {
   readonly first: number;
   readonly last: number;

@@ -8,7 +8,10 @@ export type TextBreak = "sentence" | "clause" | null;
 /** Ends a sentence, unless the next word is in lower case, as after "approx. ". */
 const FULL_STOP = /[.!?…][\p{Pe}\p{Pf}"']*\s/u;
 const CERTAIN_END = /[。！？\n\r]/u;
-/** Punctuation between words. Without the space, it may be inside a word, as in 12:30. */
+/**
+ * Punctuation between words. Most marks count only next to a space, because without one they may be inside a
+ * word, as in 12:30.
+ */
 const CLAUSE = /[,;:)\]]\s|\s[-([]|[–—、，；：（）]/u;
 const LOWER_CASE = /^\p{Ll}/u;
 

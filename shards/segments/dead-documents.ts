@@ -34,7 +34,7 @@ export class DeadDocuments {
   #released = 0;
 
   /**
-   * Called while an index is being opened. First deletes the recorded documents, because no read can request
+   * Called while an index is being opened. Deletes the recorded documents first, because no read can request
    * them after a restart. Throws the envelope's errors.
    */
   static async open(store: Store, uid: number): Promise<DeadDocuments> {

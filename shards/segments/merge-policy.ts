@@ -45,8 +45,8 @@ function limitOf(candidates: readonly MergeCandidate[], { shareMax }: MergeEager
 }
 
 /**
- * Returns the length of the run's longest prefix whose merged segment stays within the limits; 0 if even two
- * segments are too large.
+ * Returns the length of the run's longest prefix whose merged segment stays within the limits; 0 if its first
+ * segment alone is too large.
  */
 function fitting(
   candidates: readonly MergeCandidate[],

@@ -103,8 +103,8 @@ export class Snapshots {
   }
 
   /**
-   * Must be called when a segment's codes, or the set of comparable codes, have changed. Throws
-   * EngineError("memory").
+   * Updates the snapshots. Must be called when a segment's codes, or the set of comparable codes, have
+   * changed. Throws EngineError("memory").
    */
   showCodes(): void {
     const changed = this.#snapshots.filter(({ entries, codes }) =>

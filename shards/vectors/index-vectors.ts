@@ -36,7 +36,8 @@ export class IndexVectors {
   /** True if vectors or models from an earlier source may still be stored. */
   #leftovers = true;
   /**
-   * True if the engine ran out of memory for codes. The index then works without codes until it is reopened.
+   * True if the engine ran out of memory for codes. Segments without current codes then get none until the
+   * index is reopened.
    */
   lacksRoom = false;
   /** Documents whose stored vectors are damaged and must be made again. */

@@ -12,7 +12,7 @@ export interface PublishedSnapshot {
   readonly address: number;
 }
 
-/** Maximum concurrent readers of one engine. */
+/** Maximum number of concurrent readers per engine. */
 export const READERS_MAX = 64;
 /** Maximum number of snapshots on the board. If there are more, the board shows only the newest. */
 const SNAPSHOTS_MAX = 8;

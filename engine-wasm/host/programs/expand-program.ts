@@ -11,7 +11,7 @@ import {
 } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 
-/** Largest edit distance that the typo walk supports. */
+/** Largest edit distance at which the engine can look up near terms. */
 const TYPOS_MAX = 4;
 
 /** One analysed word and what to look up for it. */
@@ -22,9 +22,9 @@ export interface ExpandWord {
   readonly exact: boolean;
   /** Look up terms that start with the word. */
   readonly prefix: boolean;
-  /** Applies only if `maxTypos` > 0: a term also matches if one of its prefixes is within the distance. */
+  /** If `maxTypos` > 0: true to also accept a term if only one of its prefixes is within that distance. */
   readonly typoPrefix: boolean;
-  /** From 0 (no typo walk) to TYPOS_MAX. */
+  /** Maximum edit distance of near terms to look up, from 0 (none) to TYPOS_MAX. */
   readonly maxTypos: number;
   /**
    * Look up longer terms that contain the word: all of them, or only those that do not start with it.

@@ -6,7 +6,7 @@ import type { ExpandProgram } from "./expand-program.js";
 
 /** Statistics on one field, over live rows only. */
 export interface SlotStatistics {
-  /** Sum of the decoded lengths, in tokens. */
+  /** Sum of the rows' field lengths in tokens, as decoded from their norms. */
   readonly totalLength: number;
   /** Number of documents with at least one token in the field. */
   readonly documents: number;

@@ -1,6 +1,5 @@
-// Locates files of the build. Everything loaded by path (the engine, the entry points of threads and
-// processes) is found in the same way from a source file, from a built program, and from a chunk shared by
-// several programs.
+// Locates built files. Everything loaded by path (the engine, the entry points of threads and processes) is
+// found in the same way by a source file, a built program, and a chunk shared by several programs.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

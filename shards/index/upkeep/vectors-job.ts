@@ -19,7 +19,7 @@ import { seqsOf } from "../read/live-seqs.js";
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** Rows whose vectors are read or written in one batch. */
+/** Number of rows whose vectors are read or written in one batch. */
 const CHUNK_ROWS = 512;
 const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 

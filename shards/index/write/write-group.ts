@@ -1,5 +1,5 @@
-// Write requests waiting for their commit. Decides which of them may share a commit, and answers those
-// together.
+// Write requests waiting for their commit. Decides which of them may share a commit. If a commit fails, all
+// of its requests fail.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
@@ -14,7 +14,7 @@ interface Waiting<Request, Reply> {
 }
 export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
 type ReadWrite = Waiting<WriteRequest, WriteReply>;
-/** `find` returns the rows to delete. It is called after all earlier writes. */
+/** `find` returns the rows to delete. It is called once all earlier writes are committed. */
 export type WaitingDelete = Waiting<DeleteRequest, DeleteWhereReply> & {
   kind: "delete";
   find(): DyingRow[] | Promise<DyingRow[]>;
