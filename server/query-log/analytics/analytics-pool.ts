@@ -1,6 +1,6 @@
-// The query log's thread, started when something is first logged or a report is first requested. Only this
-// file deals with the thread. If the thread dies, its tasks fail. The next task starts a new thread, which
-// recovers stored rows from the journal.
+// Runs tasks on the query log's thread, which is started when something is first logged or a report is first
+// requested. Only this file deals with the thread. If the thread dies, its tasks fail. The next task starts a
+// new thread, which recovers stored rows from the journal.
 import { existsSync } from "node:fs";
 import { Piscina } from "piscina";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
@@ -12,12 +12,12 @@ import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask 
 const TASKS_AT_ONCE = 64;
 /** A thread that needs longer than this (ms) for one task is assumed to hang and is terminated. */
 const TASK_MS_MAX = 120_000;
-/** Time limit (ms) for tasks that go through all stored data. */
+/** The same limit (ms) for tasks that go through all stored data. */
 const LONG_TASK_MS_MAX = 3_600_000;
 const LONG_TASKS: readonly string[] = ["sweep", "forget", "backup"] satisfies AnalyticsTask["kind"][];
 const HEAP_MIB = 1024;
 const YOUNG_HEAP_MIB = 12;
-/** Maximum number of queued reports. Reports run one at a time, so that searches can be logged in between. */
+/** Maximum number of queued reports. They run one at a time, so that searches can be logged in between. */
 const REPORTS_WAITING_MAX = 64;
 
 type Reply<K extends AnalyticsTask["kind"]> = AnalyticsReplies[K];
@@ -51,8 +51,8 @@ export class AnalyticsPool {
   }
 
   /**
-   * Throws SK-AN-503 if the thread dies or cannot read the log, and LogStorageError if the disk refuses the
-   * task.
+   * Runs a task on the thread. Throws SK-AN-503 if the thread dies or cannot read the log, and
+   * LogStorageError if the disk refuses the task.
    */
   async run<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     this.#pool ??= this.#start();
@@ -72,7 +72,8 @@ export class AnalyticsPool {
   }
 
   /**
-   * Like `run`, but waits until all queued reports have run. Throws SK-AN-503 if too many reports are queued.
+   * Like `run`, but for reports: waits until all reports queued before it have run. Throws SK-AN-503 if too
+   * many reports are queued.
    */
   async runInLine<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     if (this.#reports.size >= REPORTS_WAITING_MAX) throw unavailable("too many reports are waiting");
@@ -93,7 +94,7 @@ export class AnalyticsPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/query-log/analytics/analytics-worker.js"),
-      atomics: "disabled", // a thread waiting in Atomics would not learn of finished writes
+      atomics: "disabled", // a thread blocked in Atomics.wait gets no callbacks from its writes
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,

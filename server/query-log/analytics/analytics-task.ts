@@ -1,4 +1,4 @@
-// Requests from the HTTP threads to the query log's thread, and the replies.
+// Tasks that the main thread sends to the query log's thread, and the replies.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Popular } from "../reports/popular.js";
 import type { Report, ReportRequest } from "../reports/report.js";
@@ -21,7 +21,7 @@ export type AnalyticsTask =
       readonly numbers: readonly number[];
     }
   | { readonly kind: "upkeep"; readonly nowMs: number }
-  /** `logs` lists the logs of all existing indexes. The sweep deletes all other logs. */
+  /** `logs` contains the log numbers of all existing indexes. The sweep deletes all other logs. */
   | {
       readonly kind: "sweep";
       readonly nowMs: number;
@@ -45,7 +45,7 @@ export interface AnalyticsReplies {
   upkeep: null;
   sweep: null;
   drop: null;
-  /** Number of rows anonymised. */
+  /** Number of anonymised rows. */
   forget: number;
   backup: BackupFileSums;
   close: null;
@@ -59,6 +59,6 @@ export interface AnalyticsRefusal {
 
 export interface AnalyticsReply<T> {
   readonly reply: T;
-  /** Damage found when the log was opened. Reported only once. */
+  /** Damage found when the log was opened. Only the first reply after that contains it. */
   readonly damage: readonly string[];
 }

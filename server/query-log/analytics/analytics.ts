@@ -29,7 +29,7 @@ interface AnalyticsOptions {
   readonly log: Logger;
 }
 
-/** A report request without the log's number. */
+/** A report request before the index's log number is added. */
 type Asked<T> = T extends unknown ? Omit<T, "log"> : never;
 
 export class Analytics {
@@ -48,7 +48,7 @@ export class Analytics {
     jobs.every(UPKEEP_MS, { name: "look after the query log", subject: "query log" }, () => this.#upkeep());
   }
 
-  /** Throws SK-AN-400, or SK-AN-503 while events cannot be stored. */
+  /** Accepts events. Throws SK-AN-400, or SK-AN-503 while events cannot be stored. */
   takeEvents(record: IndexRecord, body: unknown, userId: string | null, nowMs: number): ReadEvents {
     const { people, writer, limits } = this.#options;
     const context = { tenant: record.tenant, log: logOf(record), userId, people, nowMs };
@@ -62,7 +62,7 @@ export class Analytics {
     return events;
   }
 
-  /** Includes everything logged before the call. Throws SK-AN-503. */
+  /** Computes a report, which includes everything logged before the call. Throws SK-AN-503. */
   async report(record: IndexRecord, asked: Asked<ReportRequest>): Promise<Report> {
     const { pool, writer } = this.#options;
     await writer.flush();
@@ -112,7 +112,7 @@ export class Analytics {
     }
   }
 
-  /** A day's first upkeep also sweeps all logs. */
+  /** Runs the log's periodic work, and once a day also a sweep of all logs. */
   async #upkeep(): Promise<void> {
     const { catalog, pool, limits } = this.#options;
     if (!pool.used) return;

@@ -19,7 +19,10 @@ import { parseQueryId } from "../rows/query-ids.js";
 import { LATE_MS_MAX } from "../rows/time.js";
 import type { People } from "./people.js";
 
-/** How far ahead (ms) a client's clock may be. */
+/**
+ * Events from further ahead (ms) than this are rejected, because a client's clock may be a little fast but
+ * not more.
+ */
 const AHEAD_MS_MAX = 5 * 60_000;
 const VALUE_MAX = 1_000_000_000;
 const POSITION_MAX = 0xffffffff;
@@ -73,7 +76,7 @@ export const EVENT = object(
   { unknown: "ignored" },
 );
 
-/** The source of the events and the log that receives them. */
+/** What reading events needs to know: the tenant, the log, the users and the time. */
 export interface EventContext {
   readonly tenant: number;
   readonly log: number;
@@ -88,7 +91,10 @@ export interface ReadEvents {
   readonly rejected: readonly { readonly index: number; readonly error: string }[];
 }
 
-/** Throws SK-AN-400 if the body is neither an event nor a list of events. */
+/**
+ * Reads the body's events. Invalid events go to `rejected`. Throws SK-AN-400 if the body is neither an event
+ * nor a list.
+ */
 export function readEvents(body: unknown, context: EventContext, limits: Limits): ReadEvents {
   const rules: InputRules = { limits, code: "SK-AN-400" };
   const list = Array.isArray(body) ? body : [body];

@@ -1,6 +1,6 @@
-// The front-end's side of the query log. Adds searches and events to a chunk, which is sent to the log's
-// thread after a short delay or when it is full. Never delays a search. Chunks refused by the disk are kept,
-// up to a total size; further rows are dropped and counted.
+// Writes a front-end's searches and events to the query log. Collects rows in a chunk, which is sent to the
+// log's thread after a short delay or when it is full. Never delays a search. Chunks that the disk refuses
+// are kept, up to a total size, and sent again. Beyond that size, rows are dropped and counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Logger } from "../../ground/log.js";
@@ -21,7 +21,7 @@ interface LogWriterOptions {
   /** Resolves when the chunk is durable. Throws LogStorageError if the disk refused it. */
   readonly send: (chunk: Uint8Array) => Promise<unknown>;
   /**
-   * Resolves when the rows written so far by other threads are durable or the disk has refused them. Absent
+   * Resolves when all rows that other threads have written so far are durable or refused by the disk. Absent
    * if there are no other threads.
    */
   readonly others?: () => Promise<void>;
@@ -39,7 +39,7 @@ export class LogWriter {
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isSending = false;
-  /** The latest attempt to send the oldest chunk. Resolves to false if the chunk must be sent again. */
+  /** The latest attempt to send the oldest chunk. Resolves with false if it must be sent again. */
   #attempt: Promise<boolean> = Promise.resolve(true);
   #storageFails = false;
   #stopping = false;
@@ -64,9 +64,7 @@ export class LogWriter {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }
 
-  /**
-   * Resolves when all rows so far, including other threads' rows, are durable or the disk has refused them.
-   */
+  /** Resolves when all rows written so far, by this and other threads, are durable or refused by the disk. */
   async flush(): Promise<void> {
     await this.#options.others?.();
     this.#sendChunk();
@@ -103,7 +101,7 @@ export class LogWriter {
     if (!this.#isSending) void this.#sendAll();
   }
 
-  /** Never rejects. */
+  /** Sends all waiting chunks, oldest first, and retries those that the disk refuses. Never rejects. */
   async #sendAll(): Promise<void> {
     this.#isSending = true;
     for (let chunk = this.#waiting[0]; chunk !== undefined; chunk = this.#waiting[0]) {
@@ -117,11 +115,11 @@ export class LogWriter {
     this.#isSending = false;
   }
 
-  /** Returns false if the chunk must be sent again later. */
+  /** Sends a chunk. Returns false if it must be sent again later. */
   async #isSent(chunk: Uint8Array): Promise<boolean> {
     const { send, others, log } = this.#options;
     try {
-      await others?.(); // an event's search must be logged before the event
+      await others?.(); // a search on another thread must be logged before its event
       await send(chunk);
       if (this.#storageFails) log.info("searches are logged again");
       this.#storageFails = false;

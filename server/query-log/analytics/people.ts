@@ -1,5 +1,5 @@
-// Pseudonyms for users and sessions in the query log: keyed 48-bit hashes. Without the key in the data
-// directory they cannot be traced back. A name has different hashes in different tenants.
+// Pseudonyms for users and sessions in the query log: keyed 48-bit hashes. They cannot be traced back without
+// the key, which is in the data directory. The same name has different hashes in different tenants.
 import { createHmac } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type Asker, NOBODY, type Person } from "../rows/journal.js";
@@ -9,7 +9,7 @@ const KNOWN_MAX = 20_000;
 const HASH_BYTES = 6;
 const UNKNOWN: Asker = { user: NOBODY, session: NOBODY };
 
-/** The user and session named in a query, and whether the query is logged. */
+/** Who sent a query, and whether it may be logged. */
 export interface AskedBy {
   /** Empty if the query names no user. */
   readonly user: string;
@@ -30,7 +30,7 @@ export class People {
     this.#key = key;
   }
 
-  /** Returns the pseudonyms. An empty name becomes NOBODY. */
+  /** Returns the user's and the session's pseudonyms; NOBODY for an empty name. */
   asker(tenant: number, { user, session }: { readonly user: string; readonly session: string }): Asker {
     if (user === "" && session === "") return UNKNOWN;
     return {

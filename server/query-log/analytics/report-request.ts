@@ -12,11 +12,11 @@ import type { NamedPerson } from "./people.js";
 const DAYS = 7;
 const LIMIT = 20;
 
-/** Throws SK-AN-400. */
+/** Reads the period. Throws SK-AN-400. */
 export function readReportWindow(query: URLSearchParams, nowMs: number, limits: Limits): Window {
   const rules: InputRules = { limits, code: "SK-AN-400" };
   const days = whole(query, "days", DAYS_KEPT) ?? DAYS;
-  const toMs = time(query, "to", rules) ?? nowMs + 1; // includes the current millisecond
+  const toMs = time(query, "to", rules) ?? nowMs + 1; // `to` is exclusive
   const fromMs = time(query, "from", rules) ?? toMs - days * DAY_MS;
   if (fromMs >= toMs) throw new SkeinError("SK-AN-400", "from must be before to");
   if (toMs - fromMs > DAYS_KEPT * DAY_MS)
@@ -24,12 +24,12 @@ export function readReportWindow(query: URLSearchParams, nowMs: number, limits: 
   return { fromMs, toMs };
 }
 
-/** Throws SK-AN-400. */
+/** Reads the number of rows. Throws SK-AN-400. */
 export function readReportLimit(query: URLSearchParams, limits: Limits): number {
   return whole(query, "limit", limits.reportRowsMax) ?? LIMIT;
 }
 
-/** Throws SK-AN-400. */
+/** Reads the length of the series' steps. Throws SK-AN-400. */
 export function readInterval(query: URLSearchParams): Interval {
   const interval = query.get("interval") ?? "day";
   if (interval === "hour" || interval === "day") return interval;

@@ -1,5 +1,5 @@
-// Each index's popular searches, for ranking and suggestions. Callers never wait: they get the cached value,
-// and stale entries are refreshed from the query log in the background.
+// Each index's popular searches and clicked documents, for ranking and suggestions. Callers never wait: they
+// get the cached value, and stale entries are refreshed from the query log in the background.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -8,15 +8,18 @@ import type { Popular } from "../reports/popular.js";
 import { DAY_MS } from "../rows/time.js";
 import { NOTHING_POPULAR } from "./popularity.js";
 
-/** Only searches from this period (ms) count. */
+/** Only the last WINDOW_MS milliseconds of the log count. */
 const WINDOW_MS = 30 * DAY_MS;
 /**
- * An entry is refreshed when it is accessed after at least this many milliseconds. The age doubles with each
- * refresh, up to AGE_MS_MAX.
+ * Age (ms) from which an access refreshes an entry. It starts at AGE_MS_MIN and doubles with each refresh, up
+ * to AGE_MS_MAX.
  */
 const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;
-/** Maximum share of the log thread's time for refreshing one index. */
+/**
+ * Maximum share of the log thread's time that refreshing one index may take. Slow refreshes are therefore
+ * rarer.
+ */
 const READ_SHARE = 1 / 500;
 /** Maximum number of indexes in the cache. */
 const INDEXES_MAX = 1_000;
@@ -42,7 +45,7 @@ export class PopularLogs {
     this.#options = options;
   }
 
-  /** Returns the cached value. It is the same object until its contents change. */
+  /** Returns the cached value, which is the same object until its contents change. */
   of(record: IndexRecord): Popular {
     const log = logOf(record);
     const known = this.#known.get(log) ?? this.#add(log);
@@ -78,7 +81,10 @@ export class PopularLogs {
   }
 }
 
-/** Search result caches depend on the popular searches, so an equal result must not count as a change. */
+/**
+ * True if both have the same contents. Cached answers depend on what is popular, so an equal result must not
+ * replace the value and invalidate them.
+ */
 function isSame(one: Popular, other: Popular): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -7,7 +7,7 @@ import type { Popular } from "../reports/popular.js";
 export const NOTHING_POPULAR: Popular = { queries: [], documents: [] };
 
 export interface PopularQuery {
-  /** The normalised text. */
+  /** The searches' normalised text. */
   readonly value: string;
   /** Number of searches. */
   readonly count: number;
@@ -22,7 +22,7 @@ export class Popularity {
   readonly #searches = new Map<string, number>();
   readonly #clicks: ReadonlyMap<string, number>;
 
-  /** `before` is the previous instance, whose tokens are reused. */
+  /** `before` is the index's previous instance, whose tokens are reused where possible. */
   constructor(popular: Popular, analyser: TextAnalyser, before?: Popularity) {
     const usable = before !== undefined && before.#analyser === analyser ? before.queries : [];
     const known = new Map(usable.map((query) => [query.value, query.tokens]));
@@ -38,7 +38,7 @@ export class Popularity {
     this.#clicks = new Map(popular.documents.map(({ document_id, clicks }) => [document_id, clicks]));
   }
 
-  /** Total number of searches for popular queries that contain the word. */
+  /** Number of searches for all popular queries that contain the word. */
   searchesOf(term: string): number {
     return this.#searches.get(term) ?? 0;
   }

@@ -1,6 +1,6 @@
-// Counts the distinct numbers among millions of 48-bit numbers. Because the numbers are hashes, they are
-// evenly distributed. They are therefore counted range by range, each with a table that fits into the
-// processor's cache (partitioned hashing, as in database joins).
+// Counts distinct values among millions of 48-bit hashes. Hashes are evenly distributed, so they are counted
+// one range of values at a time, with a table that fits into the processor's cache (partitioned hashing, as
+// in database joins).
 
 const RANGE = 2 ** 48;
 /** Approximate number of entries per range. */
@@ -9,7 +9,10 @@ const PLACES_MIN_BITS = 13;
 /** Multiplier that spreads numbers over the table by their lowest 32 bits (multiplicative hashing, Knuth). */
 const SPREAD = 0x9e3779b1;
 
-/** Each list must be in ascending order, and no number may be 0. */
+/**
+ * Returns how many different numbers the lists contain. Each list must be in ascending order, and no number
+ * may be 0.
+ */
 export function countDistinct(lists: readonly Float64Array[]): number {
   const total = lists.reduce((sum, list) => sum + list.length, 0);
   const ranges = Math.max(1, Math.ceil(total / RANGE_NUMBERS));
@@ -28,7 +31,7 @@ export function countDistinct(lists: readonly Float64Array[]): number {
   return distinct;
 }
 
-/** Number of list entries at or after `next` that are below `end`, counting duplicates. */
+/** Counts the numbers below `end` from each list's position `next` on, including duplicates. */
 function countBelow(lists: readonly Float64Array[], next: Uint32Array, end: number): number {
   let count = 0;
   for (const [i, list] of lists.entries())
@@ -37,8 +40,8 @@ function countBelow(lists: readonly Float64Array[], next: Uint32Array, end: numb
 }
 
 /**
- * Returns the number of distinct entries at or after `next` that are below `end`, and advances `next` past
- * them. `places` must be an empty table with room for at least twice that many entries.
+ * Counts the distinct numbers below `end` from each list's position `next` on, and advances the positions
+ * past them. `places` is an empty table with room for at least twice as many numbers.
  */
 function countRange(
   lists: readonly Float64Array[],

@@ -36,7 +36,7 @@ export class DocumentTally implements WindowReader {
     this.#rollup.addPart(part, bytes);
   }
 
-  /** Ordered by clicks, then by conversions, then by id. */
+  /** Returns the documents with the most clicks, then most conversions, then in order of id. */
   async top(limit: number): Promise<DocumentRow[]> {
     const counts = this.#rollup.documents;
     const compare = (a: number, b: number): number => {

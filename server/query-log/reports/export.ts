@@ -36,12 +36,12 @@ export class RowCollector implements WindowReader {
     for (const row of eventsOf(block)) if (isIn(row, window)) this.#events.push(row);
   }
 
-  /** Never called: a collector requests no rollups. */
+  /** Never called, because an export requests no rollups. */
   rollup(): void {
     throw new Error("an export reads rows, not rollups");
   }
 
-  /** The collected rows as text. Every line ends with a newline. */
+  /** Returns the collected rows as NDJSON. Every line ends with a newline. */
   async lines(): Promise<string> {
     const { texts, documents } = this.#state;
     const text = await wordsBy(

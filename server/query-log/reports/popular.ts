@@ -11,7 +11,7 @@ import { readWindow, type Window, type WindowReader } from "./window.js";
 
 /** Most popular first. */
 export interface Popular {
-  /** Normalised texts of popular searches. Most of a text's searches had results. */
+  /** Popular searches by their normalised text. Only texts that had results in most of their searches. */
   readonly queries: readonly { readonly query: string; readonly count: number }[];
   readonly documents: readonly { readonly document_id: string; readonly clicks: number }[];
 }

@@ -1,17 +1,17 @@
-// A dictionary's top entries, ordered by a count and then by word. Reads only the words that affect the
-// result: there may be millions of entries, and most of them have the same small count.
+// Selects a dictionary's top entries by a count, then by word. There may be millions of entries, most of them
+// with the same small count, so only those words are read that affect the result.
 import type { Dictionary } from "../store/dictionary.js";
 
 export interface Ranking {
   /** Numbers of the entries that are certain to be among the top entries. */
   readonly sure: readonly number[];
   /**
-   * Numbers of the entries that compete for the remaining places. Their counts are equal, so the word
-   * decides.
+   * Numbers of the entries that compete for the rest of the result. They have equal counts, so their words
+   * decide.
    */
   readonly tied: readonly number[];
   readonly limit: number;
-  /** Compares two entries by count only. */
+  /** Compares two entries by their counts, highest first. */
   compare(a: number, b: number): number;
 }
 
@@ -20,7 +20,10 @@ export interface RankedWord {
   readonly word: string;
 }
 
-/** Above this many tied entries, it is faster to scan the dictionary in word order. */
+/**
+ * If more entries than this are tied, it is faster to scan the dictionary in word order than to read their
+ * words.
+ */
 const TIED_READ_MAX = 2_000;
 
 /** Returns the top entries in order. Words are compared by their UTF-8 bytes. */
@@ -41,7 +44,10 @@ async function wordsOf(dictionary: Dictionary, numbers: readonly number[]): Prom
   return numbers.map((number, i) => ({ number, word: words[i] as string }));
 }
 
-/** Returns all wanted entries that are not stored yet, and the first `count` stored entries in word order. */
+/**
+ * Returns the first `count` of the given entries in word order, plus all those that are not stored yet,
+ * because these are not sorted.
+ */
 async function firstWordsOf(
   dictionary: Dictionary,
   numbers: readonly number[],

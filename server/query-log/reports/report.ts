@@ -47,13 +47,13 @@ export async function reportOf(queryLog: QueryLog, request: ReportRequest): Prom
   }));
 }
 
-/** Returns NDJSON for a window of at most an hour. */
+/** Returns the rows in a window of at most an hour as NDJSON. */
 export async function exportLines(queryLog: QueryLog, log: number, window: Window): Promise<string> {
   const collector = await readWindow(queryLog, log, window, [], (state) => new RowCollector(state));
   return collector.lines();
 }
 
-/** Returns a window's rows. */
+/** Returns the rows in a window of at most a day, as blocks. */
 export async function rowsOf(queryLog: QueryLog, log: number, window: Window): Promise<LogRows> {
   const collector = await readWindow(queryLog, log, window, [], () => new BlockCollector());
   return collector.rows();

@@ -1,5 +1,5 @@
-// Rows for a thread that evaluates them itself. Whole blocks are passed on unchanged; parts of blocks and
-// open rows become separate blocks.
+// Collects rows for a thread that evaluates them itself. Blocks that are completely inside the window are
+// passed on unchanged; other rows and open rows are copied to new blocks.
 import type { EventBlock } from "../rows/event-block.js";
 import {
   eventBlockOf,
@@ -14,7 +14,9 @@ import type { SearchBlock } from "../rows/search-block.js";
 import type { MarkedBlock } from "../store/blocks.js";
 import type { Window, WindowReader } from "./window.js";
 
-/** Blocks in chronological order, without the texts as typed. */
+/**
+ * Blocks in order of their hours, followed by blocks of open rows. They do not contain the texts as typed.
+ */
 export interface LogRows {
   readonly searches: readonly { readonly block: SearchBlock; readonly marks: Uint8Array }[];
   readonly events: readonly EventBlock[];
@@ -44,7 +46,7 @@ export class BlockCollector implements WindowReader {
     else this.#events.push(eventBlockOf(eventsOf(block).filter(({ at }) => isIn(at, window))));
   }
 
-  /** Never called: a collector requests no rollups. */
+  /** Never called, because no rollups are requested. */
   rollup(): void {
     throw new Error("rows are read, not rollups");
   }

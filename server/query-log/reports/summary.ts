@@ -39,7 +39,7 @@ interface SeriesEntry {
 
 export class SummaryTally implements WindowReader {
   readonly #rollup = new Rollup(["totals"]);
-  /** Lists of people, each in ascending order without duplicates. */
+  /** Who searched: one list per rollup or block, each in ascending order without duplicates. */
   readonly #people: Float64Array[] = [];
   readonly #openPeople = new Set<Person>();
 

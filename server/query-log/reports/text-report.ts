@@ -17,7 +17,7 @@ export interface TextRow {
   readonly clicked: number;
 }
 
-/** Counts per text, indexed by the text's number. */
+/** Counts for each text. Arrays are indexed by the text's dictionary number. */
 export class TextTally implements WindowReader {
   readonly #texts: Dictionary;
   readonly #searches: Uint32Array;
@@ -58,12 +58,15 @@ export class TextTally implements WindowReader {
     });
   }
 
-  /** Texts ordered by their number of searches (or of searches without results), then alphabetically. */
+  /** Returns the texts with the most searches (or searches without results), then in alphabetical order. */
   top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
     return this.#first(limit, noResultsOnly ? this.#noResults : this.#searches);
   }
 
-  /** Texts with at least `searchesMin` searches, more than half of them with results. */
+  /**
+   * Returns the texts with the most searches, but only those with at least `searchesMin` searches, more than
+   * half of them with results.
+   */
   popular(limit: number, searchesMin: number): Promise<TextRow[]> {
     const counts = this.#searches.map((count, number) =>
       count >= searchesMin && 2 * (this.#noResults[number] as number) < count ? count : 0,
@@ -100,10 +103,10 @@ export class TextTally implements WindowReader {
   }
 }
 
-/** Counts below this get a tally each, so that finding a rank needs no sorting. */
+/** Entries with a lower count are tallied by count, so that finding a rank needs no sorting. */
 const COUNTED_MAX = 4096;
 
-/** Returns the count at this rank; rank 1 is the highest count. Returns 1 if fewer entries have a count. */
+/** Returns the `rank`-th highest of the counts, or 1 if fewer entries have a count. */
 function countAt(counts: Uint32Array, rank: number): number {
   const entriesByCount = new Uint32Array(COUNTED_MAX + 1);
   for (const count of counts) entriesByCount[Math.min(count, COUNTED_MAX)]!++;

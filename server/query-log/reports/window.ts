@@ -1,4 +1,5 @@
-// Reads a report's period, which is split into stored rollups and parts that must be read row by row.
+// Reads the data for a report's period: rollups for whole hours and days where they exist, single rows for
+// the rest.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { EventBlock } from "../rows/event-block.js";
 import { LogKind, rollupKey } from "../rows/keys.js";
@@ -22,23 +23,25 @@ type Slice =
   | { readonly kind: "rollup"; readonly of: RollupKind; readonly period: number }
   | { readonly kind: "searches" | "events"; readonly hour: number; readonly block: number };
 
-/** Receives the parts of a report's window. */
+/**
+ * Receives a window's data: rollups, blocks and open rows. Blocks may also contain rows outside the window.
+ */
 export interface WindowReader {
   openSearch?(search: OpenSearch): void;
   openEvent?(event: OpenEvent): void;
   searches?(block: MarkedBlock, window: Window): void;
   events?(block: EventBlock, window: Window): void;
-  /** Receives one part of the rollup of an hour or day in the window. */
+  /** Receives one part (see rollup.ts) of the rollup of an hour or day. */
   rollup(part: RollupPart, bytes: Uint8Array): void;
 }
 
-/** Maximum number of attempts when blocks disappear between planning and reading. */
+/** Maximum number of attempts to read a window. An attempt fails if a block is deleted before it is read. */
 const PLANS_MAX = 8;
 
 /**
- * Reads a window: the given parts of rollups, and rows where there is no rollup. Passes them to a reader from
- * `newReader`, and resolves with the reader once it has received everything. If an attempt fails, its reader
- * is discarded.
+ * Reads a window: of each rollup the given parts, and rows where there is no rollup. Passes them to a reader
+ * from `newReader`, and resolves with the reader once it has received everything. If an attempt fails, its
+ * reader is discarded.
  */
 export async function readWindow<T extends WindowReader>(
   queryLog: QueryLog,
@@ -90,7 +93,8 @@ function readOpenRows({ open }: LogState, { fromMs, toMs }: Window, reader: Wind
 }
 
 /**
- * Returns the window's slices in chronological order. If `rollups` is false, everything is read row by row.
+ * Returns what to read for the window, in chronological order: rollups, or blocks where there are none. If
+ * `rollups` is false, only blocks.
  */
 function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rollups: boolean): Slice[] {
   const changed = changedHours(blocks.changedOf(state.log));

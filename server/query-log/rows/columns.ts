@@ -1,5 +1,5 @@
 // Encodes columns of whole numbers as bytes. Numbers below 2^53 are LEB128 encoded; differences that may be
-// negative are zigzag encoded first. Independent of what the columns mean.
+// negative are zigzag encoded first. Does not know what the columns mean.
 
 /** Appends numbers to a growing buffer. */
 export class ColumnWriter {
@@ -22,7 +22,7 @@ export class ColumnWriter {
     for (const value of values) this.put(value);
   }
 
-  /** Writes non-decreasing numbers as differences. */
+  /** Writes non-decreasing numbers as differences from their predecessors. */
   putRising(values: Iterable<number>): void {
     let before = 0;
     for (const value of values) {
@@ -31,7 +31,10 @@ export class ColumnWriter {
     }
   }
 
-  /** Writes numbers in any order as differences. */
+  /**
+   * Writes numbers in any order as differences from their predecessors; small if neighbours are near each
+   * other.
+   */
   putNear(values: Iterable<number>): void {
     let before = 0;
     for (const value of values) {
@@ -63,8 +66,7 @@ export class ColumnWriter {
 }
 
 /**
- * Reads a ColumnWriter's output in the order in which it was written. Throws RangeError on an attempt to read
- * past the end.
+ * Reads what a ColumnWriter wrote, in the same order. Throws RangeError at an attempt to read past the end.
  */
 export class ColumnReader {
   readonly #bytes: Buffer;

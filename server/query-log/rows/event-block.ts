@@ -6,9 +6,7 @@ import { numbered, putNumbered } from "./search-block.js";
 
 export const EVENT_BLOCK_VERSION = 1;
 
-/**
- * Columns with one entry per row. Texts and documents are given by their numbers in the log's dictionaries.
- */
+/** The block's columns, with one entry per row. Texts and documents are numbers in the log's dictionaries. */
 export interface EventBlock {
   readonly rows: number;
   /** Milliseconds since 1970; non-decreasing. */
@@ -20,11 +18,14 @@ export interface EventBlock {
   readonly text: Uint32Array;
   /** Position of the hit, 1 for the first; 0 if not given. */
   readonly position: Uint32Array;
-  /** A multiple of 1 / VALUE_UNITS. */
+  /** Value of a conversion, in units of 1 / VALUE_UNITS. */
   readonly value: Float64Array;
   readonly user: Float64Array;
   readonly session: Float64Array;
-  /** Id of the event's search. All three parts are 0 if the log contains no such search. */
+  /**
+   * The following three columns are the query id of the event's search. All are 0 if the log contains no such
+   * search.
+   */
   readonly searchAt: Float64Array;
   readonly searchCounter: Uint32Array;
   readonly searchFrontEnd: Float64Array;

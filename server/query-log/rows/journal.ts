@@ -1,7 +1,6 @@
 // Query log rows on their way from a front-end to the disk: searches and events in the order in which they
-// were answered. A front-end appends rows to a chunk. The log's thread stores the chunk unchanged before it
-// reads the rows. ON DISK: docs/FORMATS.md shows the layout, which is versioned by the records that contain
-// chunks.
+// occurred. A front-end appends rows to a chunk. The log's thread stores the chunk unchanged before it reads
+// the rows. ON DISK: docs/FORMATS.md shows the layout, which is versioned by the records that contain chunks.
 import type { QueryId } from "./query-ids.js";
 
 export const JOURNAL_VERSION = 1;
@@ -23,13 +22,16 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export type Person = number;
 export const NOBODY: Person = 0;
 
-/** The person who searched. */
+/** The person who searched, by user and session; either may be NOBODY. */
 export interface Asker {
   readonly user: Person;
   readonly session: Person;
 }
 
-/** A question and its results. They are the same for everyone who asks the question. */
+/**
+ * A question and its results, without anything about the person who asked, so it can be cached along with the
+ * answer.
+ */
 export interface Answered {
   /** The text as typed. */
   readonly text: string;
@@ -44,7 +46,7 @@ export interface Answered {
 export interface JournalSearch extends Asker {
   readonly log: number;
   readonly id: QueryId;
-  /** Step of the search's duration; see took.ts. */
+  /** The search's duration as a step; see took.ts. */
   readonly took: number;
   /** Output of encodeAnswered as a Latin-1 string. Equal answers have equal strings. */
   readonly answered: string;
@@ -53,11 +55,11 @@ export interface JournalSearch extends Asker {
 export interface JournalEvent extends Asker {
   readonly log: number;
   readonly type: EventType;
-  /** Time of the event. */
+  /** Time of the event (ms since 1970). */
   readonly atMs: number;
   /** Id of the event's search, or null if the event names none. */
   readonly search: QueryId | null;
-  /** Text of the event's search. */
+  /** Text of the event's search; "" if the event names none. */
   readonly query: string;
   readonly document: string;
   /** Position of the hit, 1 for the first; 0 if not given. */
@@ -87,8 +89,8 @@ const MODE_SHIFT = 1;
 const U32_MAX = 0xffffffff;
 
 /**
- * Encodes the part of a search's row that can be cached along with the answer. `documents` contains UTF-8
- * ids.
+ * Encodes the part of a search's row that is the same for every person who asks. `documents` contains ids in
+ * UTF-8.
  */
 export function encodeAnswered(
   { text, mode, filtered, found, page }: Omit<Answered, "documents">,
@@ -118,7 +120,7 @@ function putText(bytes: Buffer, text: string, at: number, bytesMax: number): num
   return at + 2 + length;
 }
 
-/** A chunk being filled. It is sent when the next row might not fit. */
+/** A chunk while it is being filled. It is sent when a row does not fit. */
 export class Chunk {
   readonly #bytes: Buffer;
   #length = 0;

@@ -16,7 +16,7 @@
 //   |         | 15 event id     | hash, 12 bytes                              |
 import type { KeyRange } from "../../../shards/storage/store.js";
 
-/** Key prefix of data shared by all logs. It is never a log's number. */
+/** The number with which keys of data shared by all logs begin. No log has this number. */
 const SHARED = 0;
 
 // ON DISK - never renumber
@@ -36,7 +36,7 @@ export const LogKind = {
 } as const;
 export type LogKeyKind = (typeof LogKind)[keyof typeof LogKind];
 
-/** Where a block is stored. */
+/** Which log, hour and number a block has. */
 export interface BlockPlace {
   readonly log: number;
   readonly hour: number;
@@ -76,7 +76,7 @@ export function wordKey(log: number, kind: LogKeyKind, text: string): Uint8Array
   return Buffer.concat([head(log, kind, 0), Buffer.from(text)]);
 }
 
-/** Returns the text at the end of a key. */
+/** Returns the text or document id at the end of a dictionary key. */
 export function wordOfKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset + HEAD, key.byteLength - HEAD).toString("utf8");
 }
@@ -89,7 +89,7 @@ export function blockKey(log: number, kind: LogKeyKind, hour: number, block: num
   return key;
 }
 
-/** `period` is an hour or a day. */
+/** Returns the key of one part of a rollup. `period` is an hour or a day. */
 export function rollupKey(log: number, kind: LogKeyKind, period: number, part: number): Uint8Array {
   const key = head(log, kind, 5);
   key.writeUInt32BE(period, HEAD);
@@ -109,7 +109,7 @@ export function logOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(0);
 }
 
-/** Returns the number after the kind: an hour, a day or a dictionary number. */
+/** Returns the number that follows the kind in a key: an hour, a day or a dictionary number. */
 export function firstNumberOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(HEAD);
 }
@@ -134,12 +134,12 @@ export function kindRange(log: number, kind: LogKeyKind): KeyRange {
   return { from: head(log, kind, 0), to };
 }
 
-/** Returns the range of one kind's keys whose first number is in [from, to). */
+/** Returns the range of one kind's keys whose hour, day or dictionary number is in [from, to). */
 export function numberRange(log: number, kind: LogKeyKind, from: number, to: number): KeyRange {
   return { from: numberKey(log, kind, from), to: numberKey(log, kind, to) };
 }
 
-/** Returns the range of all logs' keys, without the shared data. */
+/** Returns the range of all logs' keys. Excludes the data shared by all logs. */
 export function allLogs(): KeyRange {
   return { from: head(SHARED + 1, LogKind.journal, 0), to: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) };
 }

@@ -1,13 +1,13 @@
-// Facts about a block's searches that become known after the block was written: one byte of flags per row. ON
-// DISK: docs/FORMATS.md shows the layout.
+// Marks: facts about a block's searches that become known after the block was written, as one byte of flags
+// per row. ON DISK: docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 export const MARKS_VERSION = 1;
 
 // ON DISK - never renumber
-/** The person continued typing: a later search is counted instead of this search. */
+/** The person continued typing, so a later search is counted instead of this search. */
 export const SUPERSEDED = 1;
-/** A click belongs to this search, or to a search that this search supersedes. */
+/** The person clicked a hit of this search, or of a search that this search supersedes. */
 export const CLICKED = 2;
 export const CONVERTED = 4;
 

@@ -6,11 +6,11 @@ import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
 import { compareSearches, Trails } from "./trails.js";
 
-/** A question and its results as stored in rows; see SearchBlock. */
+/** A question and its results as rows store them; see SearchBlock. */
 export interface Asked {
   readonly text: number;
   readonly typed: string;
-  /** The normalised text. Not known for rows restored from a block. */
+  /** The normalised text. Empty in rows that were read back from a block. */
   readonly words: string;
   readonly found: number;
   readonly mode: number;
@@ -30,7 +30,7 @@ export interface OpenSearch extends Asked {
   marks: number;
 }
 
-/** One row of an EventBlock. */
+/** An event that will become a row of an EventBlock, with the same members. */
 export interface OpenEvent {
   readonly at: number;
   readonly type: number;

@@ -1,5 +1,5 @@
-// Query ids. An event uses one to name the search that it belongs to. They are version 7 UUIDs (RFC 9562)
-// that encode where the log stores the search:
+// Query ids, by which an event names the search that it belongs to. They are version 7 UUIDs (RFC 9562) that
+// encode where the log stores the search:
 //
 //   ms of the search, 48 bits | version | counter, 12 bits | variant | counter, 12 bits | front-end, 48 bits
 import { randomBytes } from "node:crypto";
@@ -33,7 +33,7 @@ export function queryIdText({ atMs, counter, frontEnd }: QueryId): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}-${hex48(frontEnd)}`;
 }
 
-/** Returns null if the text does not have the form of a query id. */
+/** Parses a query id. Returns null if the text is not one. */
 export function parseQueryId(text: string): QueryId | null {
   const parts = PATTERN.exec(text);
   if (parts === null) return null;
@@ -49,7 +49,7 @@ function hex48(value: number): string {
   return hex24(Math.floor(value / 2 ** 24)) + hex24(value % 2 ** 24);
 }
 
-/** V8 prints small whole numbers many times faster than large ones. */
+/** Formats 24 bits at a time, because V8 prints small whole numbers many times faster than large ones. */
 function hex24(value: number): string {
   return (2 ** 24 + value).toString(16).slice(1);
 }

@@ -1,4 +1,4 @@
-// Stored records of the query log. Each kind has its own envelope.
+// Stored records of the query log. Each kind of record has its own kind of envelope.
 import { pack } from "msgpackr/pack";
 import { unpack } from "msgpackr/unpack";
 import {
@@ -29,7 +29,7 @@ import { encodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "./sea
 
 const COUNTERS_VERSION = 1;
 
-/** The next free numbers in a log's dictionaries and among its blocks. */
+/** The next free numbers of a log: in its two dictionaries, and for its blocks. */
 export interface Counters {
   readonly nextText: number;
   readonly nextDocument: number;
@@ -56,7 +56,10 @@ export function putCounters(log: number, counters: Counters): StoreOp {
   };
 }
 
-/** `value` contains the stored bytes; it is undefined for a new log. */
+/**
+ * Reads the counters. `value` contains the stored bytes; it is undefined for a new log, whose counters start
+ * at 1.
+ */
 export function openCounters(value: Uint8Array | undefined): Counters {
   if (value === undefined) return { nextText: 1, nextDocument: 1, nextBlock: 1 };
   return unpack(
@@ -95,7 +98,7 @@ export function deleteBlock({ log, hour, block }: BlockPlace, kind: "searches" |
 
 export type RollupKind = typeof LogKind.hourRollup | typeof LogKind.dayRollup;
 
-/** `period` is an hour or a day. */
+/** Returns the operations that store a rollup. `period` is an hour or a day. */
 export function putRollup(log: number, kind: RollupKind, period: number, rollup: Rollup): StoreOp[] {
   return ALL_PARTS.map((part) => ({
     type: "put",
@@ -112,7 +115,10 @@ export function openRollup(value: Uint8Array): Uint8Array {
   return unseal(ENVELOPE_LOG_ROLLUP, ROLLUP_VERSION, value, "a rollup of the query log");
 }
 
-/** `hash` is hexadecimal. */
+/**
+ * Returns the operation that stores the hash of an event's id, in hexadecimal, so that a repeated event is
+ * recognised.
+ */
 export function putEventId(log: number, hash: string, day: number): StoreOp {
   const value = Buffer.allocUnsafe(4);
   value.writeUInt32LE(day, 0);

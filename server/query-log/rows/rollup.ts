@@ -1,7 +1,7 @@
-// A rollup: aggregates over one hour or one day of a log, for reports. Its four parts (totals, texts,
-// documents and people) are stored separately, so that a report reads only the parts it needs. A rollup
-// depends only on its period's blocks; it is deleted when any of them changes, and computed again later. ON
-// DISK: docs/FORMATS.md shows the layouts.
+// A rollup: sums over one hour or one day of a log, for reports. Its four parts (totals, texts, documents and
+// people) are stored separately, so that a report reads only the parts it needs. A rollup depends only on its
+// period's blocks. If any of them changes, the rollup is deleted and later computed again. ON DISK:
+// docs/FORMATS.md shows the layouts.
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { EventBlock } from "./event-block.js";
 import { EVENT_TYPES, NOBODY, type Person } from "./journal.js";
@@ -23,14 +23,14 @@ export interface HourCounts {
 }
 
 export interface Totals {
-  /** Excludes superseded searches, as do the other counts of searches. */
+  /** Number of searches. Like all counts of searches, excludes superseded searches. */
   searches: number;
   noResults: number;
   /** Number of searches with a click. */
   clicked: number;
   /** Number of searches with a conversion. */
   converted: number;
-  /** Counts of events, assigned to the hour of the event. */
+  /** Numbers of events. An event counts in its own hour, not in that of its search. */
   clicks: number;
   conversions: number;
   /** Total value of the conversions; see VALUE_UNITS. */
@@ -56,7 +56,7 @@ export interface DocumentCounts {
 
 const CLICK = EVENT_TYPES.indexOf("click");
 
-/** Aggregates rows, or rollups of shorter periods. */
+/** Adds up rows, or rollups of shorter periods. */
 export class Rollup {
   readonly #parts: ReadonlySet<RollupPart>;
   readonly totals: Totals = {
@@ -73,10 +73,10 @@ export class Rollup {
   /** Keyed by the text's dictionary number. */
   readonly texts = new Map<number, TextCounts>();
   readonly documents = new Map<number, DocumentCounts>();
-  /** People who searched: users, and the sessions of searches without a user. */
+  /** Who searched: users, and for searches without a user, sessions. */
   readonly people = new Set<Person>();
 
-  /** Aggregates only the given parts. */
+  /** Only the given parts are added up. */
   constructor(parts: readonly RollupPart[] = ALL_PARTS) {
     this.#parts = new Set(parts);
   }
@@ -244,7 +244,7 @@ function putPeople(columns: ColumnWriter, people: ReadonlySet<Person>): void {
   columns.putRising(Float64Array.from(people).sort());
 }
 
-/** People in ascending order. */
+/** Reads the people in a rollup, in ascending order. */
 export function readPeople(columns: ColumnReader): Float64Array {
   return columns.risingInto(new Float64Array(columns.count()));
 }
@@ -262,7 +262,7 @@ function putTexts(columns: ColumnWriter, texts: ReadonlyMap<number, TextCounts>)
   }
 }
 
-/** Calls back with each text's number and counts, in ascending order of number. */
+/** Calls back with the number and the counts of each text, in ascending order of number. */
 export function eachText(
   columns: ColumnReader,
   use: (text: number, searches: number, noResults: number, found: number, clicked: number) => void,

@@ -1,20 +1,18 @@
 // A block of logged searches: all or some of one log's searches in one hour, ordered by time and then by id.
-// Immutable; facts that become known later are stored in its marks (marks.ts). ON DISK: docs/FORMATS.md shows
-// the layout.
+// Immutable; what becomes known later is stored in its marks (marks.ts). ON DISK: docs/FORMATS.md shows the
+// layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { Person } from "./journal.js";
 
 export const SEARCH_BLOCK_VERSION = 1;
 
-/**
- * Columns with one entry per row. Texts and documents are given by their numbers in the log's dictionaries.
- */
+/** The block's columns, with one entry per row. Texts and documents are numbers in the log's dictionaries. */
 export interface SearchBlock {
   readonly rows: number;
   /** Milliseconds since 1970; non-decreasing. */
   readonly at: Float64Array;
-  /** Forms the query's id together with `at` and `frontEnd`. */
+  /** The query id consists of `at`, `counter` and `frontEnd`. */
   readonly counter: Uint32Array;
   readonly frontEnd: Float64Array;
   /** Dictionary number of the normalised text. */
@@ -22,7 +20,7 @@ export interface SearchBlock {
   /** The text as typed, or empty if it equals the normalised text. */
   readonly typed: readonly string[];
   readonly found: Uint32Array;
-  /** Step of the search's duration; see took.ts. */
+  /** The search's duration as a step; see took.ts. */
   readonly took: Uint16Array;
   /** An index into SEARCH_MODES. */
   readonly mode: Uint8Array;
@@ -32,8 +30,8 @@ export interface SearchBlock {
   readonly user: Float64Array;
   readonly session: Float64Array;
   /**
-   * A row's first hits are the entries of `hits` from `hitsFrom[row]` up to but not including `hitsFrom[row +
-   * 1]`, so `hitsFrom` has one entry more than there are rows.
+   * The documents of a row's first hits are the entries of `hits` in [hitsFrom[row], hitsFrom[row + 1]).
+   * `hitsFrom` therefore has one entry more than there are rows.
    */
   readonly hitsFrom: Uint32Array;
   readonly hits: Uint32Array;

@@ -4,11 +4,13 @@ export const HOUR_MS = 3_600_000;
 export const HOURS_PER_DAY = 24;
 export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
 
-/** Maximum time (ms) between a person's two searches for the second to count as continued typing. */
+/**
+ * Maximum time (ms) between two searches of a person for the second to count as a continuation of the first.
+ */
 export const TYPING_MS = 5_000;
 /**
- * An event that names only a text is attributed to a search for that text at most this long (ms) before the
- * event.
+ * An event that names only a text belongs to the person's last search for that text, which must be at most
+ * this long (ms) before the event.
  */
 export const ATTRIBUTION_MS = 30 * 60_000;
 /** Number of days for which rows are kept. Also the maximum length of a report's period. */

@@ -1,8 +1,8 @@
-// Trails: each person's searches, in order. A row is in its user's trail and in its session's trail. If it
-// names no user, it is also in the session's trail of rows without a user.
+// Trails: each person's searches, in order. A row is in the trail of its user and in the trail of its
+// session. If it has no user, it is also in a trail of only those rows of the session that have no user.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 
-/** Searches are ordered by time and then by id. */
+/** The members by which searches are ordered: time, then id. */
 export interface SearchPlace {
   readonly at: number;
   readonly frontEnd: number;
@@ -23,7 +23,7 @@ export class Trails<T> {
     this.#compare = compare;
   }
 
-  /** Fast if few of the person's rows come after `row` in the order. */
+  /** Adds a row to its trails. Fast if few rows of the same person come after it. */
   add({ user, session }: Asker, row: T): void {
     this.#insert(this.#ofUser, user, row);
     this.#insert(this.#ofSession, session, row);
@@ -31,15 +31,16 @@ export class Trails<T> {
   }
 
   /**
-   * Returns the user's rows. If the asker has no user, returns the session's rows that have no user either.
+   * Returns the rows that certainly come from the same person: the user's or, if the asker has no user, those
+   * of the session that have no user either.
    */
   own({ user, session }: Asker): readonly T[] {
     return (user === NOBODY ? this.#ofSessionAlone.get(session) : this.#ofUser.get(user)) ?? [];
   }
 
   /**
-   * Returns two trails: the user's rows and the session's rows. If the asker has a user, the session's trail
-   * contains only rows without a user.
+   * Returns two trails of rows that may come from the same person: the user's and the session's. If the asker
+   * has a user, the latter contains only rows without a user.
    */
   related({ user, session }: Asker): readonly (readonly T[])[] {
     const ofSession = user === NOBODY ? this.#ofSession : this.#ofSessionAlone;

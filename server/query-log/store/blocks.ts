@@ -1,4 +1,4 @@
-// Caches recently read blocks of searches along with their marks. Changed marks stay in memory until a
+// Reads blocks, and caches blocks of searches along with their marks. Changed marks stay in memory until a
 // checkpoint stores them.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import {
@@ -19,7 +19,7 @@ import { Trails } from "../rows/trails.js";
 
 /** Maximum number of rows in all cached blocks. */
 const ROWS_MAX = 200_000;
-/** Maximum total size of the cached filters in bytes, enough for about 5 million searches. */
+/** Maximum total size in bytes of the cached AskedFilters, enough for about 5 million searches. */
 const FILTER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A block or rollup in a report's plan was deleted before it was read, for example by a merge. */
@@ -39,7 +39,7 @@ export class MarkedBlock {
     this.marks = marks;
   }
 
-  /** The block's rows by person. */
+  /** Each person's rows in the block. */
   get trails(): Trails<number> {
     this.#trails ??= this.#trailsOfRows();
     return this.#trails;
@@ -70,7 +70,7 @@ export class MarkedBlock {
 
 export class Blocks {
   readonly #store: Store;
-  /** Blocks by name. The maps below use the same keys. */
+  /** Cached blocks, by a name made from their place. The maps below use the same keys. */
   readonly #known = new ClockCache<string, MarkedBlock>(ROWS_MAX);
   readonly #filters = new ClockCache<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>(
     FILTER_BYTES_MAX,
@@ -82,7 +82,7 @@ export class Blocks {
     this.#store = store;
   }
 
-  /** Throws BlockGoneError, DamagedBytesError. */
+  /** Returns a block of searches. Throws BlockGoneError, DamagedBytesError. */
   searches(place: BlockPlace): MarkedBlock {
     const name = nameOf(place);
     const known = this.#known.get(name);
@@ -110,7 +110,7 @@ export class Blocks {
     return filter.mayHold(asker, text);
   }
 
-  /** Throws BlockGoneError, DamagedBytesError. */
+  /** Reads a block of events. Throws BlockGoneError, DamagedBytesError. */
   events(place: BlockPlace): EventBlock {
     return decodeEventBlock(this.#payload(place, LogKind.events, ENVELOPE_LOG_EVENTS, EVENT_BLOCK_VERSION));
   }
@@ -126,7 +126,7 @@ export class Blocks {
     return [...this.#changed.values()].filter(({ place }) => place.log === log);
   }
 
-  /** Must be called once the marks are stored or the blocks are deleted. */
+  /** Call once the changed marks are stored or the blocks are deleted. */
   forgetChanges(blocks: readonly MarkedBlock[]): void {
     for (const { place } of blocks) this.#changed.delete(nameOf(place));
   }

@@ -1,5 +1,5 @@
-// A checkpoint turns all logs' open rows into blocks, so that their journal can be deleted. Both happen in
-// one batch: after a crash, the disk contains either the rows in the journal or their blocks.
+// A checkpoint turns all logs' open rows into blocks and deletes the journal that contains these rows. Both
+// happen in one batch: after a crash, the disk contains either the rows in the journal or their blocks.
 import type { StoreOp } from "../../../shards/storage/store.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind } from "../rows/keys.js";
@@ -9,10 +9,10 @@ import { dayOfHour } from "../rows/time.js";
 import { type Blocks, MarkedBlock } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** A checkpoint's effect on one log. */
+/** What a checkpoint stores for one log. */
 export interface LogCheckpoint {
   readonly ops: readonly StoreOp[];
-  /** Must be called once the operations are stored. */
+  /** Updates the log's state. Must be called once the operations are stored. */
   stored(): void;
 }
 
@@ -73,7 +73,7 @@ function addEvents(state: LogState, { hour: number, block }: BlockPlace): void {
   hour.changes++;
 }
 
-/** Returns the operations that delete all rollups that depend on the changed hours. */
+/** Returns the operations that delete the rollups of the changed hours and of their days. */
 export function staleRollups(
   { log, hours, rolledUpDays }: LogState,
   changed: ReadonlySet<number>,
@@ -97,7 +97,7 @@ export function forgetRollups(state: LogState, changed: ReadonlySet<number>): vo
   }
 }
 
-/** Returns the hours whose changed marks are not stored yet. Their rollups are invalid. */
+/** Returns the hours of blocks whose changed marks are not stored yet. Their rollups are out of date. */
 export function changedHours(changed: readonly MarkedBlock[]): Set<number> {
   return new Set(changed.map(({ place }) => place.hour));
 }

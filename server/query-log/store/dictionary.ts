@@ -23,7 +23,7 @@ export class Dictionary {
   readonly #log: number;
   readonly #wordKind: LogKeyKind;
   readonly #numberKind: LogKeyKind;
-  /** Numbers start at 1. */
+  /** Number of the next new entry. Numbers start at 1. */
   #next: number;
   readonly #known = new ClockCache<string, number>(KNOWN_MAX);
   /** Entries not stored yet, in order of number. The last entry has the number `#next` - 1. */
@@ -38,12 +38,12 @@ export class Dictionary {
     this.#next = next;
   }
 
-  /** The next new entry's number. All existing numbers are smaller. */
+  /** The number that the next new entry will get. All existing numbers are smaller. */
   get next(): number {
     return this.#next;
   }
 
-  /** Returns an entry's number. Creates the entry if necessary. */
+  /** Returns an entry's number. Adds the entry if it is new. */
   numberOf(word: string): number {
     const known = this.find(word);
     if (known !== 0) return known;
@@ -63,7 +63,7 @@ export class Dictionary {
     return number;
   }
 
-  /** Returns the words in the order of their given numbers. An unknown number yields an empty text. */
+  /** Returns the words for the given numbers, in the same order; an empty text for an unknown number. */
   async words(numbers: readonly number[]): Promise<string[]> {
     const firstPending = this.#next - this.#pending.length;
     const stored = numbers.filter((number) => number < firstPending);
@@ -119,7 +119,7 @@ export class Dictionary {
   }
 }
 
-/** Prepends the bytes' CRC-32. */
+/** Returns the bytes preceded by their CRC-32. */
 function withCrc(bytes: Buffer): Uint8Array {
   const value = Buffer.allocUnsafe(CRC_BYTES + bytes.length);
   value.writeUInt32LE(crc32(bytes), 0);

@@ -9,7 +9,7 @@ import type { Blocks } from "./blocks.js";
 import { forgetRollups, staleRollups } from "./checkpoint.js";
 import type { LogState } from "./log-state.js";
 
-/** The part of the query log that this file uses. */
+/** The members of QueryLog that this file uses. */
 interface Logs {
   readonly store: Store;
   readonly blocks: Blocks;
@@ -24,9 +24,9 @@ interface PeopleColumns {
 }
 
 /**
- * Removes the user and the session from all existing rows in which `person` is either of the two. Resolves
- * with the number of changed rows once the disk no longer contains the removed values. Can be interrupted and
- * repeated.
+ * Anonymises all existing rows whose user or session is `person`, by removing both the user and the session
+ * from them. Resolves with the number of changed rows once the disk no longer contains the removed values.
+ * Can be interrupted and repeated.
  */
 export async function forgetPerson(log: Logs, number: number, person: Person): Promise<number> {
   await log.checkpoint();
@@ -35,7 +35,7 @@ export async function forgetPerson(log: Logs, number: number, person: Person): P
     rows += await log.change(number, (state) => forgetInHour(log, state, hour, person));
     await yieldToEventLoop();
   }
-  // A deleted value stays on disk until its LevelDB table is rewritten.
+  // LevelDB keeps a deleted value on disk until it rewrites the table that contains it.
   await log.store.compact(logRange(number));
   await log.store.compact(journalRange());
   return rows;

@@ -1,5 +1,5 @@
-// The current state of one log: its hours, its dictionaries and its open rows. Applies the journal's rows.
-// Decides which search a new search supersedes, and which search an event belongs to. Independent of the
+// The current state of one log: its hours, its dictionaries and its open rows. Applies the journal's rows,
+// and decides which search a new search supersedes and which search an event belongs to. Independent of the
 // clock and of threads: the same rows always produce the same state.
 import { hash } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
@@ -43,12 +43,12 @@ import {
 } from "./logged-search.js";
 
 const EVENT_ID_BYTES = 12;
-/** Maximum number of cached answers. Each uses about 500 bytes. */
+/** Maximum number of cached decoded answers. Each uses about 500 bytes. */
 const ANSWERS_MAX = 8_192;
 
 /**
- * A block of searches and the times of its first and last search, both inclusive. Until the block has been
- * read, the whole hour is assumed.
+ * A stored block of searches, with the times of its first and last search. Until the block has been read,
+ * these are the limits of its hour.
  */
 export interface StoredSearches {
   readonly block: number;
@@ -56,7 +56,7 @@ export interface StoredSearches {
   untilMs: number;
 }
 
-/** The stored contents of an hour. */
+/** What is stored for one hour. */
 export interface Hour {
   /** In ascending order of block number. */
   searches: StoredSearches[];
@@ -73,13 +73,13 @@ export class LogState {
   readonly documents: Dictionary;
   readonly hours = new Map<number, Hour>();
   readonly rolledUpDays = new Set<number>();
-  /** Hashes of event ids not stored yet, with the day of the event. */
+  /** Ids of new events that are not stored yet: hash to day of the event. */
   eventIds = new Map<string, number>();
   open = new OpenRows();
   nextBlock: number;
   readonly #store: Store;
   readonly #blocks: Blocks;
-  /** Keyed by their form in the journal. */
+  /** Decoded answers, keyed by their form in the journal. */
   readonly #answers = new ClockCache<string, Asked>(ANSWERS_MAX);
 
   private constructor(log: number, store: Store, blocks: Blocks, counters: Counters) {
@@ -137,7 +137,7 @@ export class LogState {
     if (user !== NOBODY || session !== NOBODY) this.#supersede(search);
   }
 
-  /** Must be called after marks in the block have changed. */
+  /** Call after marks in the block have changed. */
   marksChanged(block: MarkedBlock): void {
     this.#blocks.changed(block);
     this.hour(block.place.hour).changes++;
@@ -193,8 +193,8 @@ export class LogState {
   }
 
   /**
-   * Handles two cases: the person's previous search is a prefix of this search, or this search is a prefix of
-   * the person's next one.
+   * Marks the searches that continued typing makes obsolete: the person's previous search if this search
+   * continues it, and this search if the person's next search continues it.
    */
   #supersede(search: OpenSearch): void {
     const [fromMs, toMs] = [search.at - TYPING_MS, search.at + TYPING_MS];
@@ -205,7 +205,7 @@ export class LogState {
     if (after !== undefined) supersedeWith(search, after);
   }
 
-  /** Returns the search that is counted instead of a superseded search. */
+  /** Returns the search itself or, if it is superseded, the search that is counted instead. */
   #last(search: LoggedSearch): LoggedSearch {
     let last = search;
     while ((last.marks & SUPERSEDED) !== 0) {
@@ -228,7 +228,10 @@ export class LogState {
     return undefined;
   }
 
-  /** Returns the last search before the event, by the same user or session and for the event's text. */
+  /**
+   * Finds the search that an event without a query id belongs to: the last one before the event, by the same
+   * user or session and for the event's text.
+   */
   #searchFor(event: JournalEvent): LoggedSearch | undefined {
     if (event.query === "" || (event.user === NOBODY && event.session === NOBODY)) return undefined;
     const text = this.texts.find(normalisedText(event.query));
@@ -246,7 +249,10 @@ export class LogState {
     return last;
   }
 
-  /** Trails of the person's own searches (see Trails), covering at least `fromMs` to `toMs`. */
+  /**
+   * Returns the trails of the person's own searches (see Trails.own). They include all searches from `fromMs`
+   * to `toMs`, and possibly others.
+   */
   #ownTrails(asker: Asker, fromMs: number, toMs: number): Trail[] {
     const trails: Trail[] = [this.open.trails.own(asker)];
     for (const stored of this.#storedBetween(fromMs, toMs)) {
@@ -272,8 +278,8 @@ export class LogState {
   }
 
   /**
-   * Returns null if the block is not wanted or is damaged. A damaged block's rows match nobody, so that
-   * logging can continue.
+   * Reads a block. Returns null if `isWanted` refuses it, or if it is damaged: then no search is found in it,
+   * and logging continues.
    */
   #readable(stored: StoredSearches, isWanted?: (place: BlockPlace) => boolean): MarkedBlock | null {
     const place = { log: this.log, hour: hourOf(stored.fromMs), block: stored.block };

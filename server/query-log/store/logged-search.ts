@@ -4,26 +4,26 @@ import { compareSearches, type SearchPlace } from "../rows/trails.js";
 import type { MarkedBlock } from "./blocks.js";
 
 export interface LoggedSearch extends SearchPlace, Asker {
-  /** The text's number in the dictionary. */
+  /** Dictionary number of the normalised text. */
   readonly text: number;
   readonly words: string;
   /** Flags; see marks.ts. */
   marks: number;
 }
 
-/** A sequence of searches, in order. */
+/** A person's searches, in order. */
 export interface Trail {
   readonly length: number;
   at(i: number): LoggedSearch | undefined;
 }
 
-/** The part of the log state that stored searches use. */
+/** The members of LogState that stored searches use. */
 interface BlocksOwner {
   readonly texts: { word(text: number): string };
   marksChanged(block: MarkedBlock): void;
 }
 
-/** A search in a block. */
+/** A search in a block. Setting its marks changes the block's marks. */
 export class StoredSearch implements LoggedSearch {
   readonly #owner: BlocksOwner;
   readonly #block: MarkedBlock;
@@ -81,8 +81,8 @@ export function storedTrail(owner: BlocksOwner, block: MarkedBlock, rows: readon
 }
 
 /**
- * Returns the last search before `place` and not before `fromMs`. If `text` is given, only searches for it
- * count.
+ * Returns the last search before `place` in any of the trails, but none before `fromMs`. If `text` is given,
+ * only searches for that text count.
  */
 export function lastBefore(
   trails: readonly Trail[],
@@ -103,7 +103,7 @@ export function lastBefore(
   return last;
 }
 
-/** Returns the first search after `place` and not after `toMs`. */
+/** Returns the first search after `place` in any of the trails, but none after `toMs`. */
 export function firstAfter(
   trails: readonly Trail[],
   place: SearchPlace,
@@ -121,7 +121,7 @@ export function firstAfter(
   return first;
 }
 
-/** Number of searches before `place` in the trail. */
+/** Returns the number of searches in the trail that come before `place`. */
 function countBefore(trail: Trail, place: SearchPlace): number {
   let low = 0;
   for (let high = trail.length; low < high; ) {

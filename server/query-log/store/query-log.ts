@@ -21,11 +21,13 @@ import { LogState } from "./log-state.js";
 import { forgetOldRows } from "./retention.js";
 import { daysToRollUp, hoursToRollUp, type RollUp, rollUpDay, rollUpHour } from "./roll-up.js";
 
-/** A checkpoint starts once there are this many open rows. */
+/** Number of open rows that triggers a checkpoint. */
 const OPEN_ROWS_MAX = 20_000;
-/** Open rows become blocks after at most this long (ms), however few there are. */
+/** Maximum time (ms) for which rows stay open, even if there are only a few. */
 const CHECKPOINT_MS = 10 * 60_000;
-/** Maximum number of hours kept in memory, over all logs. */
+/**
+ * Maximum number of hours in all log states in memory. Beyond that, the states of unused logs are dropped.
+ */
 const HOURS_KNOWN_MAX = 200_000;
 const MIB = 1024 * 1024;
 
@@ -34,7 +36,7 @@ export class QueryLog {
   readonly blocks: Blocks;
   /** One error message per damaged journal entry. */
   readonly damage: string[] = [];
-  /** Least recently used first. */
+  /** Log states in memory, least recently used first. */
   readonly #logs = new Map<number, LogState>();
   readonly #changes = new Lane();
   /** Serialises writes to the journal. */
@@ -88,7 +90,7 @@ export class QueryLog {
     if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
   }
 
-  /** Returns a log's state after all changes queued so far. */
+  /** Waits for all queued changes, then returns the log's state. */
   async state(log: number): Promise<LogState> {
     await this.#changes.idle();
     return this.#load(log);
@@ -113,7 +115,7 @@ export class QueryLog {
     });
   }
 
-  /** Periodic work: checkpoints, rollups and merges. */
+  /** Periodic work: a checkpoint if it is due, then rollups and merges. */
   async upkeep(nowMs: number): Promise<void> {
     const hourIsOver = hourOf(this.#openSinceMs) < hourOf(nowMs);
     if (this.#openRows > 0 && (hourIsOver || this.#openSinceMs + CHECKPOINT_MS <= nowMs))
@@ -122,8 +124,8 @@ export class QueryLog {
   }
 
   /**
-   * Writes a checkpoint, computes the missing rollups of every stored log, and then applies retention.
-   * `isLive` returns whether a log belongs to an existing index; all other logs are deleted.
+   * Writes a checkpoint, computes the missing rollups of every stored log, and then applies retention. Logs
+   * for which `isLive` returns false belong to no existing index and are deleted.
    */
   async sweep(nowMs: number, bytesMax: number, isLive: (log: number) => boolean): Promise<void> {
     await this.checkpoint();
@@ -143,8 +145,8 @@ export class QueryLog {
   }
 
   /**
-   * Runs `work` exclusively. It must change the log's state in one go, without awaiting in between, and must
-   * not change it if it throws.
+   * Runs `work` while no other change runs. It must change the log's state at its end, without awaiting in
+   * between, and must not change it if it throws.
    */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
     return this.#changes.run(async () => work(await this.#load(log)));
@@ -170,14 +172,17 @@ export class QueryLog {
     await this.store.close();
   }
 
-  /** Must not run concurrently, so that chunks are applied in numerical order. */
+  /**
+   * Stores a chunk and queues it for being applied. Calls must not overlap, so that chunks are applied in the
+   * order of their numbers.
+   */
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;
     await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
     return { applied: this.#changes.run(() => this.#apply(number, chunk)) };
   }
 
-  /** Applies a stored chunk. Skips a damaged chunk and records the damage. */
+  /** Applies a chunk read from the journal. If it is damaged, skips it and records the damage. */
   async #applyStored(number: number, value: Uint8Array): Promise<void> {
     try {
       await this.#apply(number, openJournal(value));
@@ -234,7 +239,7 @@ export class QueryLog {
     this.blocks.forget(log);
   }
 
-  /** Returns the numbers of all logs with stored data. */
+  /** Returns the numbers of all logs that have stored data. */
   async #storedLogs(): Promise<number[]> {
     const logs: number[] = [];
     const { from, to } = allLogs();

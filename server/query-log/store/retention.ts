@@ -1,5 +1,5 @@
-// Retention: deletes rows older than DAYS_KEPT, and the largest log's oldest rows if all logs together are
-// too large.
+// Retention: deletes rows older than DAYS_KEPT, and if all logs together are too large, the oldest rows of
+// the largest log.
 
 import type { Store } from "../../../shards/storage/store.js";
 import { kindRange, LogKind, logRange, numberRange } from "../rows/keys.js";
@@ -8,10 +8,13 @@ import { DAY_MS, DAYS_KEPT, dayOf, dayOfHour, HOURS_PER_DAY, LATE_MS_MAX } from 
 import type { Blocks } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
-/** Number of days after an event for which its id is stored. A retry may arrive as late as an event may. */
+/**
+ * An event's id is stored for this many days after the event, because a repetition may arrive as late as any
+ * event.
+ */
 const EVENT_ID_DAYS = LATE_MS_MAX / DAY_MS + 2;
 
-/** The part of the query log that retention uses. */
+/** The members of QueryLog that retention uses. */
 interface Logs {
   readonly store: Store;
   readonly blocks: Blocks;

@@ -1,5 +1,5 @@
-// Aggregates past hours and days, and merges an hour's blocks at the same time. Depends only on stored data,
-// so it can be skipped, interrupted and repeated.
+// Computes the rollups of past hours and days, and merges an hour's blocks at the same time. Depends only on
+// stored data, so it can be skipped, interrupted and repeated.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import type { EventBlock } from "../rows/event-block.js";
@@ -20,22 +20,22 @@ import type { Blocks, MarkedBlock } from "./blocks.js";
 import { changedHours } from "./checkpoint.js";
 import type { Hour, LogState } from "./log-state.js";
 
-/** How long (ms) to wait for late rows after an hour ends. */
+/** An hour is rolled up no earlier than this long (ms) after its end, so that late rows are included. */
 const GRACE_MS = 60_000;
-/** An hour's blocks are merged if they have fewer rows than this in total. */
+/** An hour's blocks are merged only if they have fewer rows than this in total. */
 const MERGED_ROWS_MAX = 65_536;
 
-/** Operations to store, and the state change to make afterwards. */
+/** A computed rollup: the operations that store it, and the change of state to make after that. */
 export interface RollUp {
   readonly ops: readonly StoreOp[];
-  /** True if nothing has changed since the rollup was computed. */
+  /** True if the log has not changed since the rollup was computed. */
   isCurrent(): boolean;
   stored(): void;
 }
 
 /**
- * Returns past hours without a rollup. Hours with open rows or unstored marks must wait for the next
- * checkpoint.
+ * Returns past hours that have no rollup and can get one. Hours with open rows or unstored marks must wait
+ * for the next checkpoint.
  */
 export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
   const waiting = new Set([
@@ -48,7 +48,7 @@ export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): n
     .map(([number]) => number);
 }
 
-/** Returns past days that have no rollup yet although all their hours have one. */
+/** Returns past days without a rollup whose hours all have one. */
 export function daysToRollUp(state: LogState, nowMs: number): number[] {
   const days = new Map<number, boolean>();
   for (const [number, { rolledUp }] of state.hours) {
@@ -66,7 +66,7 @@ function isOver(hour: number, nowMs: number): boolean {
   return (hour + 1) * HOUR_MS + GRACE_MS <= nowMs;
 }
 
-/** Aggregates an hour in small steps, so that the thread can do other work in between. */
+/** Computes an hour's rollup in small steps, so that the thread can do other work in between. */
 export async function rollUpHour(state: LogState, blocks: Blocks, number: number): Promise<RollUp> {
   const { log } = state;
   const hour = state.hour(number);
@@ -104,7 +104,7 @@ export async function rollUpHour(state: LogState, blocks: Blocks, number: number
   };
 }
 
-/** Merges all of the hour's blocks into one block of searches and one block of events. */
+/** Merges the hour's blocks into one block of searches and one block of events. */
 function mergedBlocks(
   state: LogState,
   number: number,
@@ -139,7 +139,7 @@ function mergedBlocks(
   return { ops, stored: () => Object.assign(hour, after) };
 }
 
-/** Aggregates a day from its hours' rollups. */
+/** Computes a day's rollup from the rollups of its hours. */
 export async function rollUpDay(state: LogState, store: Store, day: number): Promise<RollUp> {
   const { log } = state;
   const numbers = [...state.hours.keys()].filter((number) => dayOfHour(number) === day);
