@@ -92,7 +92,10 @@ function variant(random: Random, color: string): string {
   return `${random.from(1, 40) * 5} ${random.pick(UNITS)}`;
 }
 
-/** Distinct words by rank: the frequent ones are real, the others invented. Rarer words are longer. */
+/**
+ * Returns distinct words, most frequent first. The frequent words are real, the others invented. Rarer words
+ * are longer.
+ */
 function vocabulary(random: Random): string[] {
   const words = new Set<string>([...FREQUENT_WORDS, ...QUALITIES, ...MATERIALS]);
   while (words.size < VOCABULARY) {

@@ -1,6 +1,6 @@
-// HTTP's own cost: trivial queries on a small index, compared with a bare handler that uses the same HTTP
-// library, parses the same JSON and sends the same number of bytes. The same client measures both in turn. A
-// repeated query is answered from the cache; queries with varying filters are not.
+// Measures HTTP's own cost: trivial queries on a small index, compared with a bare handler that uses the same
+// HTTP library, parses the same JSON and sends the same number of bytes. The same client measures both in
+// turn. A repeated query is answered from the cache; queries with varying filters are not.
 
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";

@@ -1,4 +1,4 @@
-// Queries at a steady pace alongside other work such as an import: one connection, one query every few
+// Sends queries at a steady pace alongside other work such as an import: one connection, one query every few
 // milliseconds. Measures the time since each query was due as well as its latency, so that a server cannot
 // hide that it falls behind.
 

@@ -7,8 +7,8 @@ import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";
 
 /**
- * Returns the inconsistencies, one sentence each, and the live documents by seq. Both are empty if the index
- * is absent. `index`: the index's catalog record, if there is one.
+ * Returns the inconsistencies, one sentence each, and the live documents by seq. If a drop was interrupted,
+ * reports only unreadable records, and no documents. `index`: the index's catalog record, if there is one.
  */
 export function checkContents(
   contents: StoredIndex,

@@ -1,7 +1,7 @@
-// Rebuilds one index from its stored documents. The raw JSON is the truth; segments and manifest are derived
-// from it. All parts that are still readable help decide which stored documents are live; a superseded
-// version never comes back. New segments are written under marks and activated by one batch, so a crash
-// leaves the old state.
+// Rebuilds one index from its stored documents. The raw JSON is the source of truth; segments and manifest
+// are derived from it. All parts that are still readable help decide which stored documents are live; a
+// superseded version never comes back. New segments are written under marks and activated by one batch, so a
+// crash leaves the old state.
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
 import { buildTolerant, type StoredDocument } from "../index/upkeep/reindex-job.js";

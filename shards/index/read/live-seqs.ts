@@ -6,8 +6,8 @@ import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
 import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";
 
 /**
- * Returns at most `limit` seqs above `afterSeq`, ascending. Works with raw engine addresses, so it must not
- * be interrupted.
+ * Returns at most `limit` seqs above `afterSeq`, ascending. Works with raw engine addresses, so it must stay
+ * synchronous.
  */
 export function liveSeqs(
   engine: Engine,
@@ -34,7 +34,7 @@ export function liveSeqs(
 
 /**
  * Returns at most `limit` live documents: those with the smallest id hashes, ascending by hash. Works with
- * raw engine addresses, so it must not be interrupted.
+ * raw engine addresses, so it must stay synchronous.
  */
 export function leastIdHashes(
   engine: Engine,

@@ -176,7 +176,10 @@ export class Reader {
     return values.map((value, i) => this.#decoded(seqs[i]!, keys[i]!, value));
   }
 
-  /** Reads one of a small request's documents through the cache, since it is likely to be shown again. */
+  /**
+   * Reads a document through the cache. Used only for small requests, whose documents are likely to be shown
+   * again.
+   */
   #shown(seq: number): DocumentRecord | null {
     const { uid, home } = this.#state;
     const known = home.documents.get(uid, seq);

@@ -1,5 +1,5 @@
 // Adds documents from other shards under their existing sequence numbers. They were accepted earlier, so
-// there is nothing to look up or refuse. Only for documents that nobody reads or writes in this shard yet.
+// there is nothing to look up or refuse. Nobody may be reading or writing these documents in this shard yet.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { AdoptRequest, MovedDocument } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
