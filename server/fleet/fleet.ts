@@ -1,6 +1,6 @@
-// Assembles the shards and their indexes: the threads, the open indexes, and the parts built on them (reads,
+// Assembles the shards and their indexes: the threads, the open indexes, and what is built on them (reads,
 // writes, backup snapshots, health). Keeps no state of its own. Callers get only the parts they need, never
-// the whole fleet.
+// the whole Fleet.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -34,7 +34,7 @@ export interface FleetOptions {
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
-  /** This thread's query load, visible to the shards. */
+  /** Counts the queries in progress on this thread. The shards see the count. */
   readonly queries: QueryLoad;
   readonly limits: Limits;
   readonly log: Logger;
@@ -43,7 +43,7 @@ export interface FleetOptions {
   readonly threads: number;
   /** The other threads that read the shards. */
   readonly followers?: ShardFollowers;
-  /** Called after an index is opened or its documents change. */
+  /** `onOpened` is called after an index has been opened, `onWritten` after its documents have changed. */
   readonly onOpened?: (uid: number) => void;
   readonly onWritten?: (uid: number) => void;
 }
@@ -57,11 +57,11 @@ export interface Fleet {
   readonly access: ShardAccess;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
-  /** Waits for running requests, then closes the storage and ends the threads. */
+  /** Waits for running requests, then closes the shards' databases and ends their threads. */
   stop(): Promise<void>;
 }
 
-/** Access to the shards for another thread. */
+/** What another thread needs to read from the shards. */
 export interface ShardAccess {
   /** Number of shards. */
   readonly shards: number;

@@ -1,5 +1,5 @@
-// The port through which a thread reads indexes. `reads/thread-reader.ts` implements it with messages to the
-// shards' threads; `local/local-reader.ts` reads the shards' memories on this thread.
+// The interface through which a thread reads indexes. `reads/thread-reader.ts` implements it with messages to
+// the shards' threads; `local/local-reader.ts` reads the shards' memories on this thread.
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import type { PageReply } from "../../shards/protocol/page.js";
@@ -13,9 +13,9 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { Subject } from "./threads/isolation.js";
 
-/** The tenant that a read is done for. */
+/** The tenant on whose behalf something is read. */
 export interface Requester {
-  /** The tenant whose share of shard time the read uses. */
+  /** The read is charged to this tenant's share of shard time. */
   readonly tenant: number;
   /** Waits for the tenant's next time slice on this thread. */
   readonly nextSlice: () => Promise<void>;
@@ -27,26 +27,26 @@ export interface AskedSnapshot extends Requester {
   /** See Location.data. */
   readonly data: number;
   readonly generation: number;
-  /** Lowest generation that any read still needs. */
+  /** Lowest generation that any read still needs. Shards may drop data that only older ones need. */
   readonly oldestGeneration: number;
 }
 
 interface Read {
   readonly of: AskedSnapshot;
-  /** Undefined if the read can never be suspected of ending a shard's thread. */
+  /** Identifies the read in the quarantine. Undefined if the read cannot end a shard's thread. */
   readonly subject: Subject | undefined;
 }
 
-/** An engine program; the reply is the engine's result. */
+/** A read that runs an engine program and gets the engine's result. */
 export interface ProgramRead<T> extends Read {
   readonly kind: SnapshotQuestion;
   readonly program: Uint8Array;
-  /** The Date.now() after which the reply is useless. */
+  /** Time in Date.now() milliseconds after which the reply is useless. */
   readonly deadline: number;
   readonly decode: (result: Uint8Array) => T | Promise<T>;
 }
 
-/** A search that also requests the documents of some of its rows. The reader may omit them. */
+/** A search that also requests the documents of some of its rows, which the reader may leave out. */
 export interface PageRead<T> extends Read {
   readonly kind: "page";
   readonly program: Uint8Array;
@@ -78,7 +78,10 @@ interface SimilaritiesRead<T> extends Read {
   readonly decode: (reply: Uint8Array) => T;
 }
 
-/** A message that only a shard's thread can answer. Its bytes must not change until the reply has arrived. */
+/**
+ * A read that only a shard's thread can answer. The message's bytes must not change until the reply has
+ * arrived.
+ */
 interface MessageRead<T> {
   readonly kind: "message";
   readonly of: Requester;
@@ -87,7 +90,7 @@ interface MessageRead<T> {
   readonly decode: (reply: Uint8Array) => T;
 }
 
-/** A request and the decoder for its reply. */
+/** A read: the request and the decoder for its reply. */
 export type ShardRead<T> =
   | ProgramRead<T>
   | PageRead<T>
@@ -106,8 +109,8 @@ export interface ShardReader {
 }
 
 /**
- * Reads stored documents from one shard, in the order of `seqs`. A document missing from the shard is
- * returned empty.
+ * Reads stored documents from one shard, in the order of `seqs`. If the shard does not have a document, its
+ * entry is empty.
  */
 export function fetchRead(
   of: AskedSnapshot,
@@ -131,8 +134,8 @@ export function embedRead(
 }
 
 /**
- * Reads the query's cosine similarity to each of these documents of one shard; NaN for a document without a
- * vector.
+ * Reads the cosine similarity between the query and each of these documents of one shard; NaN for a document
+ * without a vector.
  */
 export function similaritiesRead(
   of: AskedSnapshot,
@@ -153,8 +156,8 @@ export function messageRead<T>(
 }
 
 /**
- * The subject of an index read. Omits fractional numbers, because they are weights, which change with every
- * write.
+ * Describes the read for the quarantine. Fractional numbers are left out: they are weights, and since weights
+ * change with every write, the same query would not be recognised again.
  */
 export function subjectOf(
   kind: string,

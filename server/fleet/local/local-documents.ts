@@ -10,30 +10,33 @@ import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
-/** The shards render pages with more documents than this or more than BYTES_MAX bytes. */
+/** A page with more documents than this, or more than BYTES_MAX bytes in total, is rendered by the shard. */
 const DOCUMENTS_MAX = 64;
 const BYTES_MAX = 256 * 1024;
-/** Documents longer than this are not cached; the shard renders every page that contains one. */
+/**
+ * Documents longer than this are not cached. Every page that contains such a document is rendered by the
+ * shard.
+ */
 const DOCUMENT_BYTES_MAX = 32 * 1024;
 /**
- * If a fetch of at most this many documents is too large for one reply, each of them is marked as too long to
- * cache.
+ * If at most this many documents do not fit into one reply, all of them are treated as too long to cache.
+ * A larger fetch says too little about the length of each.
  */
 const LARGE_PAGE = 16;
 
-/** A document with the shard's rendering of it in full. */
+/** A cached document, and the shard's rendering of it with all fields. */
 interface KeptDocument extends ShownRecord {
   readonly whole: FetchedDocument;
 }
 
 const NOTHING = new Uint8Array(0);
 const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight: NOTHING };
-/** Marks a document that is too long to cache. */
+/** Cached in place of a document that is too long to cache. */
 const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
 
 /**
- * Fetches documents from a shard, in the order of `seqs`. A missing document is returned empty. Throws
- * ReplyTooLargeError.
+ * Fetches documents from a shard, in the order of `seqs`. If the shard does not have a document, its entry is
+ * empty. Throws ReplyTooLargeError.
  */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
 
@@ -49,8 +52,8 @@ export class LocalDocuments {
   }
 
   /**
-   * Renders the documents as a shard would. Once this turn of the event loop has no time left, the shard
-   * renders the rest.
+   * Renders the documents as a shard would. If the budget for this turn of the event loop runs out, the shard
+   * renders the remaining documents.
    */
   async show(
     record: IndexRecord,
@@ -112,7 +115,7 @@ export class LocalDocuments {
     return bytes > BYTES_MAX ? null : records;
   }
 
-  /** Returns null if the documents are too large for one reply. */
+  /** Fetches whole documents. Returns null if they do not fit into one reply. */
   async #whole(seqs: readonly number[], fetchThere: FetchThere): Promise<FetchedDocument[] | null> {
     try {
       return await fetchThere(seqs, { bytesMax: BYTES_MAX });
@@ -127,7 +130,7 @@ function isWhole({ fields, excludeFields, highlight }: FetchOptions): boolean {
   return fields === undefined && excludeFields === undefined && highlight === undefined;
 }
 
-/** Copies the document into its own buffer. Returns null if the document is gone. */
+/** Copies a fetched document into a buffer of its own. Returns null if the document no longer exists. */
 function kept({ id, document }: FetchedDocument): KeptDocument | null {
   if (document.length === 0) return null;
   const raw = new Uint8Array(document);

@@ -1,6 +1,6 @@
-// Reads small indexes on this thread, straight from the shards' memories, without sending a message. A read
-// that fails here is sent to the shard's thread, which can report why. The only safeguard that a local read
-// needs is a time limit, after which it is abandoned.
+// Reads small indexes on this thread, straight from the shards' memories, without sending a message. If a
+// read fails here, it is sent to the shard's thread, which can report why. The only safeguard that a local
+// read needs is a time limit, after which it is abandoned.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
@@ -38,11 +38,14 @@ type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** A read starts only if at least this much time (ms) is left in the turn of the event loop. */
 const LEAST_MS = 1;
-/** How long (ms) the shards take over an index's reads after abandoned reads have wasted too much time. */
+/**
+ * After abandoned reads have wasted too much time or a read ran out of memory, the shards serve the index's
+ * reads for this long (ms).
+ */
 const PAUSE_MS = 500;
 /**
- * A local search returns no documents: this thread caches them, and fetches them once the page's rows are
- * known.
+ * What a local search returns for documents: none, because this thread caches documents and gets the missing
+ * ones once the page's rows are known.
  */
 const NO_DOCUMENTS: FetchedDocument[] = [];
 
@@ -56,14 +59,14 @@ export class LocalReader implements ShardReader {
   readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
   /**
-   * Indexes whose reads took too much time or memory. Maps the data number to the performance.now() until
-   * which the shards serve the index's reads.
+   * Indexes whose reads took too much time or memory. For each data number, the time (performance.now())
+   * until which the shards serve the index's reads.
    */
   readonly #paused = new Map<number, number>();
   readonly #documents: LocalDocuments;
   readonly #vectors: LocalVectors;
 
-  /** `threads` serves the reads that this reader cannot serve. */
+  /** Reads that cannot be served here go to `threads`. */
   constructor(
     threads: ShardReader,
     readers: Readers,
@@ -86,13 +89,13 @@ export class LocalReader implements ShardReader {
     this.#onReading = onReading;
   }
 
-  /** Lets the shards serve the index's reads for `ms` milliseconds. */
+  /** Makes the shards serve the index's reads for `ms` milliseconds. */
   pause(data: number, ms: number): void {
     this.#paused.set(data, performance.now() + ms);
   }
 
   /**
-   * True if this thread reads an index with this number of documents. Larger indexes are searched by all
+   * True if an index with this number of documents is read on this thread. Larger indexes are searched by all
    * shards in parallel. A busy thread reads only indexes so small that sending a message would cost it more
    * than the read.
    */
@@ -105,7 +108,7 @@ export class LocalReader implements ShardReader {
     switch (read.kind) {
       case "message":
         return this.#threads.read(read, shards);
-      // These three return the same type that `decode` returns for a shard's reply.
+      // The next three return values of the type that `decode` would return for a shard's reply.
       case "fetch":
         return [this.#fetched(read.of, shards, read.seqs, read.options) as Promise<T>];
       case "embed":
@@ -162,12 +165,12 @@ export class LocalReader implements ShardReader {
     return this.#counted(known) ?? this.#there(similaritiesRead(of, query, seqs), shards);
   }
 
-  /** Sends the read to a single shard's thread. */
+  /** Lets the shard's thread serve the read. `shards` contains one shard. */
   #there<T>(read: ShardRead<T>, shards: Places): T | Promise<T> {
     return this.#threads.read(read, shards)[0] as T | Promise<T>;
   }
 
-  /** Returns undefined if the shard must compute the vector. */
+  /** Computes the query vector: null if there are no terms, undefined if the shard has to compute it. */
   #queryVector(
     data: number,
     reader: EngineReader,
@@ -189,8 +192,8 @@ export class LocalReader implements ShardReader {
   }
 
   /**
-   * Calls `use` with the slots of the documents' vectors and returns its result. Returns null if this thread
-   * does not have the vectors.
+   * Calls `use` with the documents' slots in the vector cache and returns its result. Returns null if this
+   * thread cannot get the vectors.
    */
   async #ofVectors<T>(
     of: AskedSnapshot,
@@ -215,7 +218,7 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** Runs a program in every shard's memory. Returns null if the shards' threads must run it. */
+  /** Runs a program in the memory of each shard. Returns null if the shards' threads must run it. */
   #results<T>(
     question: SnapshotQuestion,
     read: ProgramRead<T> | PageRead<T>,
@@ -231,7 +234,10 @@ export class LocalReader implements ShardReader {
     return answer;
   }
 
-  /** Returns null if a reader is missing or this thread has no time left for the read. */
+  /**
+   * Returns a reader for each shard. Returns null if one is missing, if this turn has no time left, or if the
+   * index is paused.
+   */
   #readersNow(data: number, shards: Places): EngineReader[] | null {
     if (this.#budget.leftMs < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];

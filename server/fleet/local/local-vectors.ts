@@ -1,6 +1,6 @@
-// This thread's cache of small indexes' stored vectors; a query compares hundreds of them. Each vector is
-// fetched from its shard once and kept until the board in the index's memory shows a new version of the
-// stored vectors.
+// This thread's cache of the vectors stored in small indexes; a query compares hundreds of them. Each vector
+// is fetched from its shard once. It is kept until the board in the index's memory shows that the stored
+// vectors have a new version.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import {
@@ -10,12 +10,12 @@ import {
 } from "../../../engine-wasm/host/vectors/vector-slots.js";
 import type { VectorTable } from "../../../engine-wasm/host/vectors/vector-table.js";
 
-/** If more vectors than this are missing, letting the shard compare them is cheaper. */
+/** If more vectors than this are missing, it is cheaper to let the shard compare them. */
 const FETCHED_MAX = 2_000;
 
-/** The cached vectors of an index's part in one shard. */
+/** The vectors cached for an index in one shard. */
 interface Known {
-  /** Version of the stored vectors. */
+  /** Version of the stored vectors that the cached ones belong to. */
   readonly version: number;
   readonly slots: SlotsOfIndex;
 }
@@ -25,20 +25,18 @@ export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
 
 export class LocalVectors {
   readonly #slots: VectorSlots;
-  /**
-   * Keyed by reader, because an index gets a new reader when it moves to another memory or is opened again.
-   */
+  /** By reader: an index gets a new reader when it moves to another memory or is opened again. */
   readonly #known = new WeakMap<EngineReader, Known>();
 
-  /** `newTable` creates a table of at most `bytesMax` bytes. */
+  /** `newTable` creates the table for the vectors, which takes at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {
     this.#slots = new VectorSlots(newTable, bytesMax);
   }
 
   /**
-   * Calls `use` with one slot per document: its vector's slot, or a negative number if it has no vector. The
-   * slots are valid until `use` returns. Resolves with the result of `use`, or with null if some vectors are
-   * unavailable now. Throws EngineError.
+   * Calls `use` with one number per document: the slot of its vector, or a negative number if it has no
+   * vector. The slots are valid until `use` returns. Resolves with the result of `use`, or with null if some
+   * vectors cannot be fetched now. Throws EngineError.
    */
   async with<T>(
     reader: EngineReader,
@@ -64,7 +62,7 @@ export class LocalVectors {
     return this.#slots.similarities(query, slots);
   }
 
-  /** Returns the vector records in order, with an all-zero record for each negative slot. */
+  /** Returns the slots' vector records, in order. The record for a negative slot is all zeros. */
   records(slots: Int32Array): Uint8Array {
     const records = new Uint8Array(slots.length * VECTOR_BYTES);
     for (const [i, slot] of slots.entries())
@@ -81,7 +79,7 @@ export class LocalVectors {
     const version = reader.vectorsVersion;
     let known = this.#known.get(reader);
     if (known?.version !== version) {
-      known?.slots.clear(); // slots not yet reassigned still point back to the old map
+      known?.slots.clear(); // the table's slots still refer to the old map
       known = { version, slots: new Map() };
       this.#known.set(reader, known);
     }
@@ -95,7 +93,9 @@ export class LocalVectors {
   }
 }
 
-/** Fills in the known slots and returns the sequence numbers that have no known slot. */
+/**
+ * Looks up the documents' slots. Returns the sequence numbers of the documents whose vectors are not cached.
+ */
 function fill(slots: Int32Array, seqs: ArrayLike<number>, known: Known): number[] {
   const missing: number[] = [];
   for (let i = 0; i < seqs.length; i++) {

@@ -1,9 +1,9 @@
-// Limits the time lost on failed attempts to a fraction of the successful time, so that attempts stay cheap
-// even if most of them fail.
+// Limits the time lost on failed attempts to a fraction of the time spent on successful ones, so that
+// attempts stay cheap even if most of them fail.
 
-/** Fraction of the successful time that may be lost. */
+/** A successful attempt adds this fraction of its time to the budget. */
 const SHARE = 1 / 20;
-/** Initial and maximum budget (ms). Success never raises the budget above it. */
+/** The budget (ms) at first, and the maximum up to which successful attempts raise it. */
 const MS_MAX = 25;
 
 export class LossBudget {

@@ -1,5 +1,5 @@
-// The time left for local reads in this turn of the event loop. Requests that arrive during the turn wait
-// until it ends.
+// The time left for local reads in this turn of the event loop. It is limited because requests that arrive
+// during the turn wait until it ends.
 
 export class TurnBudget {
   readonly #msMax: number;
@@ -15,7 +15,7 @@ export class TurnBudget {
     return this.#leftMs;
   }
 
-  /** True if no read has used any of this turn's budget. */
+  /** True if no read has used this turn's budget yet. */
   get #isFresh(): boolean {
     return this.#leftMs === this.#msMax;
   }

@@ -1,4 +1,4 @@
-// Remembers the indexes whose stored data the shards have reported as unreadable.
+// Remembers which indexes have stored data that a shard could not read.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { uidOfData } from "../../catalog/schema/placement.js";
 import type { Logger } from "../../ground/log.js";
@@ -6,7 +6,7 @@ import { damageSentence } from "../threads/shard-errors.js";
 
 export class Damage {
   readonly #log: Logger;
-  /** Maps a uid to the first report of damage. */
+  /** By uid: what the first report of damage said. */
   readonly #sentences = new Map<number, string>();
 
   constructor(log: Logger) {
@@ -17,7 +17,7 @@ export class Damage {
     return this.#sentences.keys();
   }
 
-  /** Returns undefined if the index has no damage. */
+  /** What is damaged in the index; undefined if nothing is. */
   of(uid: number): string | undefined {
     return this.#sentences.get(uid);
   }
@@ -31,7 +31,7 @@ export class Damage {
     this.#log.error({ index: nameOf(uid), uid, shard, found }, "stored data of an index cannot be read");
   }
 
-  /** Called when the index has been deleted. */
+  /** Call when the index has been deleted. */
   forget(uid: number): void {
     this.#sentences.delete(uid);
   }

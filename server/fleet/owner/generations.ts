@@ -1,6 +1,6 @@
-// One index's generations, kept by its owner, which numbers the writes and publishes them in order. A
-// generation is published once it and all earlier ones have finished. A failed write must finish too, or
-// later writes could never become visible. Pure bookkeeping, with no clock and no I/O.
+// One index's generations. The owner numbers the writes and publishes them in order: a generation is
+// published once it and all earlier ones have finished. A failed write must finish too, or later writes could
+// never become visible. Pure bookkeeping, with no clock and no I/O.
 import { HeldGenerations } from "../reads/held-generations.js";
 import { type IndexStanding, OWNER_PLACE } from "../reads/index-standing.js";
 
@@ -9,7 +9,7 @@ export class Generations extends HeldGenerations {
   readonly #finished = new Set<number>();
   #waiting: { generation: number; resolve: () => void }[] = [];
 
-  /** Continues from the published generation in `standing`. */
+  /** Continues after the generation that `standing` says is published. */
   constructor(standing: IndexStanding) {
     super(standing, OWNER_PLACE);
     this.#last = standing.published;
@@ -25,7 +25,7 @@ export class Generations extends HeldGenerations {
     return ++this.#last;
   }
 
-  /** Records that all of the write's shards have stored it, or that it failed. */
+  /** Ends a write: all its shards have stored it, or it has failed. */
   finish(generation: number): void {
     this.#finished.add(generation);
     let { published } = this;

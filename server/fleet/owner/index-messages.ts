@@ -30,13 +30,13 @@ import type { Ask, Message } from "../threads/shard-pool.js";
 export interface IndexMessagesOptions {
   readonly locations: Locations;
   readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
-  /** Returns the policy for an index's vectors: where they come from. */
+  /** Returns where the index's vectors come from. */
   readonly policyOf: (record: IndexRecord) => VectorPolicy;
   /** Called when a shard finds damage in an index. */
   readonly onDamage: (shard: number, error: ShardError) => void;
 }
 
-/** Maximum number of indexes per message. */
+/** Maximum number of indexes that one message asks about. */
 const INDEXES_PER_MESSAGE = 256;
 
 /** All methods reject with a SkeinError if a shard refuses the request or its thread ends. */
@@ -47,7 +47,7 @@ export class IndexMessages {
     this.#options = options;
   }
 
-  /** Returns the replies in the order of the location's shards. */
+  /** Opens the index in all shards of `location`. Returns their replies, in the location's order. */
   open(record: IndexRecord, location: Location): Promise<OpenReply[]> {
     return this.#in(location, (data) => this.#encodeOpen(record, data), decodeOpenReply);
   }
@@ -60,7 +60,7 @@ export class IndexMessages {
     return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
   }
 
-  /** Succeeds even if the index is not open. */
+  /** Closes the index. Succeeds even if it is not open. */
   async close(location: Location): Promise<void> {
     await this.#in(location, encodeClose, decodeEmptyReply);
   }
@@ -71,7 +71,7 @@ export class IndexMessages {
   }
 
   /**
-   * Drops the copies that a failed spread has left in other shards. The indexes themselves are still in their
+   * Drops the copies that a failed spread has left behind. The complete documents are still in the indexes'
    * homes.
    */
   async dropCopies(records: readonly IndexRecord[]): Promise<void> {
@@ -92,7 +92,7 @@ export class IndexMessages {
     await this.#in(location, (uid) => encodePolicy(uid, policy), decodeEmptyReply);
   }
 
-  /** Returns the replies in the order of the location's shards. */
+  /** Returns statistics from the location's shards, in the location's order. */
   stats(location: Location): Promise<IndexStats[]> {
     return this.#in(location, encodeStats, decodeStatsReply);
   }
@@ -105,7 +105,8 @@ export class IndexMessages {
 
   /**
    * Asks one shard, using `ask`, for the standing of the indexes, and returns it in the order of `records`.
-   * If damage prevents an answer, reports the damage and returns null for that index.
+   * If the shard cannot answer because an index is damaged, reports the damage and returns null for that
+   * index.
    */
   async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
     const told: (OpenReply | null)[] = [];
@@ -198,7 +199,7 @@ export class IndexMessages {
   }
 }
 
-/** Returns null if the index is not open in the shard. */
+/** Decodes statistics. Returns null if the index is not open in the shard. */
 function decodeStatsIfOpen(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);
@@ -213,7 +214,7 @@ type ModelStats = Pick<
   "modelNumber" | "modelDocuments" | "modelFields" | "modelTrainedAt" | "modelTookMs"
 >;
 
-/** Returns the newest model in any shard. */
+/** Returns the newest of the models that the shards report. */
 function modelOf(stats: readonly IndexStats[]): ModelStats {
   const newest = stats.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
   const { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs } = newest;

@@ -1,5 +1,5 @@
-// The owner's record of the indexes: the state of those that can be opened, and the damage of those whose
-// stored data is unreadable.
+// The owner's list of indexes: the state of those that can be opened, and the damage of those whose stored
+// data is unreadable.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ShardError } from "../../../shards/protocol/errors.js";
@@ -14,7 +14,7 @@ const USES_LOOK_MS = 5;
 const USED_NOWHERE = { isUsed: false, ended: 0 };
 
 export class IndexRegistry {
-  /** By uid. */
+  /** States of the indexes that can be opened, by uid. */
   protected readonly states = new Map<number, IndexState>();
   protected readonly damage: Damage;
 
@@ -22,14 +22,14 @@ export class IndexRegistry {
     this.damage = new Damage(log);
   }
 
-  /** Number of indexes that have damage or did not open at their last use. */
+  /** Number of indexes that are damaged or could not be opened when they were last needed. */
   protected get failing(): number {
     const failing = new Set(this.damage.uids);
     for (const [uid, state] of this.states) if (state.failing) failing.add(uid);
     return failing.size;
   }
 
-  /** True if the index has damage or did not open at its last use. */
+  /** True if the index is damaged or could not be opened when it was last needed. */
   isFailing(uid: number): boolean {
     return this.damage.of(uid) !== undefined || (this.states.get(uid)?.failing ?? false);
   }
@@ -51,7 +51,9 @@ export class IndexRegistry {
     return this.states.get(uid)?.rebuilding ?? false;
   }
 
-  /** Progress of an index; null if it cannot be opened. */
+  /**
+   * The index's document count, published generation and pending writes. Null if the index cannot be opened.
+   */
   progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
     const state = this.states.get(uid);
     if (state === undefined) return null;
@@ -59,12 +61,12 @@ export class IndexRegistry {
     return { documents: state.documents, generation: published, pendingWrites: pending };
   }
 
-  /** Returns undefined if the index cannot be opened. */
+  /** Returns the index's state, or undefined if the index cannot be opened. */
   find(uid: number): IndexState | undefined {
     return this.states.get(uid);
   }
 
-  /** Throws SK-SE-503 if the index cannot be opened. */
+  /** Returns the index's state. Throws SK-SE-503 if the index cannot be opened. */
   state(uid: number): IndexState {
     const state = this.states.get(uid);
     if (state !== undefined) return state;
@@ -73,7 +75,7 @@ export class IndexRegistry {
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
 
-  /** Clears the uses recorded for an ended thread, given its place. */
+  /** A thread has ended: clears its place in every index's standing. */
   clearPlace(place: number): void {
     for (const state of this.states.values()) state.shared.clear(place);
   }

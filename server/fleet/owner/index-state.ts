@@ -9,7 +9,10 @@ import { IndexStanding } from "../reads/index-standing.js";
 import { Generations } from "./generations.js";
 import { WriteGate } from "./write-gate.js";
 
-/** Subject of the jobs that change a whole index. Jobs with the same subject run one after another. */
+/**
+ * Subject of the jobs that change a whole index. Jobs with the same subject run one after another, so such
+ * changes never overlap.
+ */
 export function indexSubject(uid: number): string {
   return `index ${uid}`;
 }
@@ -18,21 +21,21 @@ export function indexSubject(uid: number): string {
 export const SPREAD_WAIT_MS_MAX = 30_000;
 
 export class IndexState extends IndexHandle<Generations> {
-  /** True if the index did not open at its last use. */
+  /** True if the index could not be opened when it was last needed. */
   failing = false;
   /** Holds back writes while the index is being spread. */
   readonly writing: WriteGate;
   /**
-   * True while the index is being spread. Its documents are then complete and open both at home and across
-   * the shards.
+   * True while the index is being spread. Its documents are then open in both places: all of them at home,
+   * and all of them spread over the shards.
    */
   isMoving = false;
-  /** Live documents per shard of the newest location. */
+  /** Number of live documents in each shard of the newest location. */
   readonly #liveDocs = new Map<number, number>();
 
   /**
-   * `told` is the standing reported by each shard, in shard order. `threads` is the number of threads that
-   * may read the index.
+   * `told` is what each shard reported about its documents, in shard order. `threads` is the number of
+   * threads that may read the index.
    */
   constructor(
     record: IndexRecord,
@@ -49,7 +52,7 @@ export class IndexState extends IndexHandle<Generations> {
     this.reopened(told);
   }
 
-  /** True if there are several shards and one of them holds all documents. */
+  /** True if the index's documents are all in one of several shards. */
   get isHome(): boolean {
     return this.newest === this.home;
   }
@@ -60,8 +63,8 @@ export class IndexState extends IndexHandle<Generations> {
   }
 
   /**
-   * Switches to the spread location from `generation` on, which is not published yet. `told` is the standing
-   * reported by each shard.
+   * From `generation` on, which is not published yet, the index is spread over all shards. `told` is what
+   * each of them reported about its documents.
    */
   spreadFrom(generation: number, record: IndexRecord, told: readonly OpenReply[]): void {
     this.record = record;

@@ -32,7 +32,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly answers: AnswerCache;
 }
 
-/** Maximum number of WebAssembly memories in a process: each reserves 10 GiB of the 128 TiB address space. */
+/** Maximum number of WebAssembly memories in a process. Each reserves 10 GiB of the 128 TiB address space. */
 const MEMORIES_MAX = 10_000;
 const SWEEPS_PER_IDLE_TIME = 8;
 const SWEEP_MS_MIN = 50;
@@ -86,8 +86,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Index counts. `failing`: indexes that are damaged or failed to open at their last use. `unseen`: indexes
-   * not opened since startup, which may have undetected damage.
+   * How many indexes are in each state. `failing`: damaged, or not opened successfully at the last use.
+   * `unseen`: not opened since startup, so there may be damage that is not known yet.
    */
   get counts() {
     const { loaded, openings, unloads } = this.#residency;
@@ -114,8 +114,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Like `use`, but only if the index is open, is being opened, or stays open despite a running unload.
-   * Otherwise resolves with undefined.
+   * Like `use`, but never starts opening the index: it must be open, or about to be because it is being
+   * opened or its unloading fails. Otherwise resolves with undefined.
    */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
@@ -125,7 +125,9 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return state && { state, end };
   }
 
-  /** Registers stored indexes with the standing that the shards report, without opening them. */
+  /**
+   * Registers indexes that are already stored, with the standing that the shards report. Does not open them.
+   */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
     const told = await this.messages.standingOf(records);
     for (const [i, record] of records.entries()) {
@@ -139,8 +141,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
 
   /**
    * Opens every adopted index once, to find damage and to load large indexes before they are needed. Indexes
-   * waiting to be re-indexed come first, then the largest. Opens them one after another and unloads those
-   * that do not fit.
+   * that must be re-indexed come first, then the largest. Opens them one after another. If more are loaded
+   * than allowed, some are unloaded again.
    */
   async lookAtAll(signal: AbortSignal): Promise<void> {
     const waiting = [...this.states.values()].sort(
@@ -169,15 +171,15 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
-  /** Forgets the index's state, undoing `adopt`. Its stored data stays. */
+  /** Forgets the index's state, as if it had never been adopted. Its stored data stays. */
   forget(uid: number): void {
     this.#residency.forget(uid);
     this.states.delete(uid);
   }
 
   /**
-   * Drops the index and all its stored data. If `uid` is a data number (schema/placement.ts), drops only the
-   * documents stored at home under it.
+   * Drops the index and all its stored data. `uid` may also be a home's data number (schema/placement.ts):
+   * then drops only the documents stored at home.
    */
   async drop(uid: number): Promise<void> {
     this.forget(uid);
@@ -207,7 +209,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Opens the indexes in use in a shard's new thread, where none is open yet. Sends the messages with `ask`.
+   * A shard has a new thread, in which no index is open yet: opens the indexes that are in use. Sends the
+   * messages with `ask`.
    */
   recover(shard: number, ask: Ask): Promise<void> {
     return recoverShard(shard, ask, this.states, this.#residency, this.messages);
@@ -238,7 +241,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Damage is remembered until a repair. After any other error, the next use tries to open the index again.
+   * Damage is remembered until a repair. After any other error, the next use tries again to open the index.
    */
   #onNotOpened(state: IndexState, error: unknown): void {
     const { uid, name } = state.record;
@@ -249,8 +252,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Returns false if the index stays loaded because a shard is working on it, another thread uses it, or the
-   * server is stopping.
+   * Unloads an index. Returns false if it stays loaded because a shard is working on it, another thread uses
+   * it, or the server is stopping.
    */
   async #close(uid: number): Promise<boolean> {
     const state = this.states.get(uid);
@@ -266,7 +269,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return true;
   }
 
-  /** Unloads an index that could not be opened in all of its shards from those that did load it. */
+  /** An index could not be opened in all of its shards: unloads it from the shards that did load it. */
   async #closeEverywhere({ record, newest }: IndexState): Promise<void> {
     const { uid } = record;
     try {

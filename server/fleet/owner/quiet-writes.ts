@@ -1,6 +1,6 @@
-// Every read and write tells the shards the oldest generation still being read, so that they can drop data
-// that only older generations need. An index may see no read or write for a long time after its last write,
-// so this class sends that generation in a message of its own.
+// Tells the shards when data that only older generations need may be dropped. Every read and write does so by
+// sending the oldest generation still being read. But an index may see no read or write for a long time after
+// its last write, so this class then sends that generation in a message of its own.
 import { encodeInUse } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Places } from "../../catalog/schema/placement.js";
@@ -12,7 +12,7 @@ import type { IndexState } from "./index-state.js";
 const QUIET_MS = 1_000;
 
 export interface QuietWritesOptions {
-  /** Returns undefined if the index is no longer open. */
+  /** Returns the index's state, or undefined if the index is no longer open. */
   find(uid: number): Pick<IndexState, "generations" | "newest"> | undefined;
   /** Sends the message to each of the shards. */
   tell(shards: Places, encode: () => Message, decode: (reply: Uint8Array) => void): Promise<unknown>;
@@ -27,7 +27,7 @@ export class QuietWrites {
     this.#options = options;
   }
 
-  /** Called when a write has been published. */
+  /** Call when a write has been published. */
   written(uid: number): void {
     const job = { name: "tell which generations are read", subject: `generations of index ${uid}` };
     this.#options.jobs.after(QUIET_MS, job, () => this.#tell(uid));
@@ -38,7 +38,7 @@ export class QuietWrites {
     const found = find(uid);
     if (found === undefined) return;
     const { oldest, published } = found.generations;
-    // a slow read still holds an older generation: try again later
+    // A slow read still holds an older generation, so try again later.
     if (oldest < published) this.written(uid);
     try {
       const { data, places } = found.newest;

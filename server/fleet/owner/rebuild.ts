@@ -1,4 +1,5 @@
-// Tracks an index after a schema change until all shards have the new schema and no segment has an older one.
+// Tracks a rebuild: after a schema change, until all shards have the new schema and no segment has an older
+// one.
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -7,7 +8,7 @@ import type { IndexState } from "./index-state.js";
 
 export interface Rebuild {
   readonly staleSegments: () => Promise<number>;
-  /** False once the index is gone or damaged. */
+  /** False once the index has been dropped or is damaged. */
   readonly wanted: () => boolean;
   /** Keeps the index open until the returned function is called. */
   readonly keep: () => () => void;
@@ -19,7 +20,7 @@ const POLL_MS = 200;
 const REPEAT_MS = 1_000;
 const WAIT_LOOK_MS = 20;
 
-/** Subject of the jobs that re-index an index to its schema. */
+/** Subject of the jobs that track an index's rebuild. */
 export function rebuildSubject(uid: number): string {
   return `schema of index ${uid}`;
 }
@@ -35,8 +36,8 @@ export async function followRebuild(state: IndexState, rebuild: Rebuild): Promis
 }
 
 /**
- * Sends the schema to the shards again, in the background, until all of them have accepted it. Then tracks
- * the rebuild.
+ * A shard did not accept the schema: sends it to all shards again, in the background, until they have
+ * accepted it. Then tracks the rebuild.
  */
 export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
   inBackground("tell the shards a schema", state, rebuild, async (signal) => {
@@ -57,7 +58,8 @@ export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Pr
 }
 
 /**
- * Resolves once no segment has an older schema, or once the index is gone. Throws SK-SYS-503 at the deadline.
+ * Resolves once no segment has an older schema, or once `wanted` returns false. Throws SK-SYS-503 after
+ * `deadlineMs` (performance.now()).
  */
 export async function rebuilt(
   state: IndexState,

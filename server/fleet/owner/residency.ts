@@ -1,13 +1,13 @@
 // Decides which indexes are loaded, and for how long. An index is opened when it is needed, once for any
-// number of concurrent callers. It is unloaded when it has been idle for a while; if more indexes are loaded
-// than allowed, the least recently used are unloaded first. An index in use always stays loaded. An index is
-// only a number here; callbacks do the opening and unloading.
+// number of concurrent callers. It is unloaded when it has been idle for a while. If more indexes are loaded
+// than allowed, the least recently used ones are unloaded first. An index in use always stays loaded. Indexes
+// are only numbers here; callbacks open and unload them.
 
 export interface ResidencyOptions {
-  /** Maximum number of loaded indexes, exceeded only if more than that are in use. */
+  /** Maximum number of loaded indexes. Exceeded only if that many are in use or cannot be unloaded yet. */
   readonly loadedMax: number;
   readonly idleMs: number;
-  /** Monotonic milliseconds. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Loads an index that may already be partly loaded. */
   readonly open: (id: number) => Promise<void>;
@@ -16,7 +16,7 @@ export interface ResidencyOptions {
    * thread.
    */
   readonly close: (id: number) => Promise<boolean>;
-  /** Publishes whether other threads may start using the index without asking the owner. */
+  /** Tells the other threads whether they may start using the index without asking the owner. */
   readonly mark: (id: number, isOpen: boolean) => void;
   /** Other threads' uses of the index: whether there are any now, and how many have ended. */
   readonly elsewhere: (id: number) => UsesElsewhere;
@@ -32,16 +32,22 @@ type End = () => void;
 
 interface Entry {
   readonly id: number;
-  /** `partial`: part of the index was lost, so it must be opened again before its next use. */
+  /**
+   * `partial`: one of the index's shards has lost it (its thread was restarted), so the index must be opened
+   * again before its next use.
+   */
   state: "closed" | "opening" | "open" | "partial" | "closing";
   uses: number;
-  /** When the last use ended. */
+  /** When the last use ended, in milliseconds of `now`. */
   usedMs: number;
-  /** Ended uses by other threads, counted at the last check. */
+  /** How many uses by other threads had ended at the last check. */
   ended: number;
-  /** Earliest time for the next unload attempt, because the index was busy at the last one. */
+  /** The index was busy when it was last to be unloaded. The next attempt must not be earlier than this. */
   busyUntilMs: number;
-  /** The open or unload in progress, in the states "opening" and "closing". Rejects if opening fails. */
+  /**
+   * In the states "opening" and "closing": settles when the index has been opened or unloaded. Rejects if
+   * opening fails.
+   */
   change: Promise<void>;
 }
 
@@ -52,7 +58,7 @@ export class Residency {
   /** All indexes except those that are closed and unused. */
   readonly #entries = new Map<number, Entry>();
   readonly #options: ResidencyOptions;
-  /** Incremented whenever all indexes have lost a part. */
+  /** Number of calls of `lost`. */
   #losses = 0;
   #loaded = 0;
   #openings = 0;
@@ -99,18 +105,18 @@ export class Residency {
   }
 
   /**
-   * Like `begin`, but only if the index is open, is being opened, or stays open despite a running unload.
-   * Otherwise resolves with undefined.
+   * Like `begin`, but never starts opening the index: it must be open, or about to be because it is being
+   * opened or its unloading fails. Otherwise resolves with undefined.
    */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
     if (entry?.state === "closing") await entry.change;
-    // The caller that opens it gets the error.
+    // An error is reported to the caller that started opening the index.
     else if (entry?.state === "opening") await entry.change.catch(() => undefined);
     return this.isOpen(id) ? this.keep(id) : undefined;
   }
 
-  /** Starts using an index that is open or being opened, without waiting. */
+  /** Starts a use without waiting. The index must be open or being opened. */
   keep(id: number): End {
     const entry = this.#entry(id);
     entry.uses++;
@@ -118,8 +124,8 @@ export class Residency {
   }
 
   /**
-   * Opens an index once without evicting indexes in use. If the maximum number of indexes is loaded, this
-   * index is the next to be unloaded.
+   * Opens an index once without displacing indexes in use. If as many indexes are loaded as allowed, this one
+   * will be the next to be unloaded.
    */
   async visit(id: number): Promise<void> {
     if (this.isOpen(id)) return;
@@ -130,7 +136,7 @@ export class Residency {
     if (crowded && !this.#isUsed(entry)) entry.usedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Called when the index has been deleted. */
+  /** Call when the index has been deleted. */
   forget(id: number): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -139,15 +145,15 @@ export class Residency {
   }
 
   /**
-   * Records that every index has lost a part. Returns the indexes in use, which the caller must reopen before
-   * doing anything else. The remaining indexes are reopened at their next use.
+   * Records that a shard has lost all indexes. Returns the indexes in use, which the caller must reopen in
+   * that shard before doing anything else. The others are reopened at their next use.
    */
   lost(): number[] {
     this.#losses++;
     const used: number[] = [];
     for (const entry of this.#entries.values()) {
       if (entry.state !== "open") continue;
-      this.#set(entry, "partial"); // set first, so that other threads see it before they begin a use
+      this.#set(entry, "partial"); // before checking for uses, so that a thread that begins one now sees it
       if (!this.#isUsed(entry)) continue;
       this.#set(entry, "open");
       used.push(entry.id);
@@ -181,7 +187,10 @@ export class Residency {
     return entry;
   }
 
-  /** Waits for the open or unload in progress, or starts opening the index if there is none. */
+  /**
+   * Waits for the opening or unloading in progress. If there is none, starts opening the index and waits for
+   * that.
+   */
   async #change(entry: Entry): Promise<void> {
     if (entry.state === "closed" || entry.state === "partial") {
       const before = entry.state;
@@ -207,7 +216,10 @@ export class Residency {
     this.#openings++;
   }
 
-  /** Unloads the least recently used indexes until the limit is met or all remaining indexes are in use. */
+  /**
+   * Unloads the least recently used indexes until no more are loaded than allowed, or until the rest are in
+   * use or busy.
+   */
   async #makeRoom(): Promise<void> {
     if (this.loaded > this.#options.loadedMax) this.#lookElsewhere();
     while (this.loaded > this.#options.loadedMax) {
@@ -236,7 +248,7 @@ export class Residency {
     return uses > 0 || this.#options.elsewhere(id).isUsed;
   }
 
-  /** Refreshes the last-use time of indexes that other threads have used since the last check. */
+  /** Indexes that other threads have used since the last check count as used just now. */
   #lookElsewhere(): void {
     const now = this.#options.now();
     for (const entry of this.#entries.values()) {

@@ -1,4 +1,4 @@
-// Applies a new schema in an index's shards, and tracks the re-indexing until no segment has an older schema.
+// Sends a new schema to an index's shards, and tracks the re-indexing until no segment has an older schema.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { fault } from "../../ground/fault.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
@@ -17,7 +17,7 @@ export interface SchemaChangesOptions {
   readonly use: (uid: number) => Promise<IndexUse<IndexState>>;
   /** Keeps an open index open until the returned function is called. */
   readonly keep: (uid: number) => () => void;
-  /** False once the index is gone or damaged. */
+  /** False once the index has been dropped or is damaged. */
   readonly isSound: (state: IndexState) => boolean;
 }
 
@@ -29,13 +29,13 @@ export class SchemaChanges {
   }
 
   /**
-   * Called after the fields or the analysis settings change; the shards re-index in the background. Rejects
-   * if a shard did not accept the schema. The schema is then sent again until all shards accept it; until
-   * then the index counts as rebuilding.
+   * Call after a change to the fields or the analysis settings; the shards re-index in the background.
+   * Rejects if a shard did not accept the schema. The schema is then sent again until all shards accept it,
+   * and until then the index counts as being rebuilt.
    */
   async apply(record: IndexRecord): Promise<void> {
     const { uid } = record;
-    this.#options.state(uid).record = record; // from now on, opening the index uses the new schema
+    this.#options.state(uid).record = record; // from now on, the index is opened with the new schema
     const { state, end } = await this.#options.use(uid);
     this.cancel(uid); // stops tracking an older schema
     state.rebuilding = true;

@@ -1,5 +1,4 @@
-// The shards' health: whether all of them respond, and the figures they report about themselves and their
-// indexes.
+// The shards' health: whether all of them respond, and what they report about themselves and their indexes.
 import { encodePing } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Location } from "../../catalog/schema/placement.js";
@@ -41,7 +40,7 @@ export class ShardHealth {
   }
 
   /**
-   * Collects the shards' figures about themselves and these indexes, within `msMax` milliseconds. Never
+   * Collects what the shards report about themselves and these indexes within `msMax` milliseconds. Never
    * rejects.
    */
   async survey(uids: readonly number[], msMax: number) {

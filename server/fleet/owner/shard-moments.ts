@@ -1,5 +1,5 @@
-// A backup's data: a snapshot of every shard's database, all taken at the same moment and kept under an id
-// until they are written to files.
+// A backup's data: a snapshot of each shard's database, all taken at the same moment. They are kept under the
+// backup's id until they have been written to files.
 
 import {
   decodeBackupWriteReply,
@@ -25,7 +25,7 @@ export class ShardMoments {
     return this.#calls.shards;
   }
 
-  /** Takes a snapshot of every shard's database, kept under this id until it is written or dropped. */
+  /** Takes a snapshot of each shard's database and keeps it under this id until it is written or dropped. */
   async take(id: string): Promise<void> {
     await this.#calls.everywhere(() => encodeBackupTake(id), decodeEmptyReply);
   }

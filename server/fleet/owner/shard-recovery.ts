@@ -1,10 +1,13 @@
-// Restores a shard's new thread to the state of the dead one.
+// Brings a shard's new thread into the state of the one that died.
 import type { Ask } from "../threads/shard-pool.js";
 import type { IndexMessages } from "./index-messages.js";
 import type { IndexState } from "./index-state.js";
 import type { Residency } from "./residency.js";
 
-/** Opens the shard's indexes in use, sending the messages with `ask`. The rest are opened on demand. */
+/**
+ * Opens in the shard the indexes that are in use, sending the messages with `ask`. The others are opened when
+ * needed.
+ */
 export async function recoverShard(
   shard: number,
   ask: Ask,
@@ -29,8 +32,8 @@ export async function recoverShard(
   for (const uid of used) {
     const state = states.get(uid);
     for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
-      // From now on, the shard answers requests for a damaged index with an error that describes the damage.
-      // Recovery continues with the next index.
+      // If the index is damaged, the shard reports the damage for every later request, and recovery continues
+      // with the next index.
       const reply = await messages.openIn(shard, state!.record, location.data, ask);
       if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
     }

@@ -1,6 +1,6 @@
-// Asks every shard, within a time limit, for its health and for the size figures of some indexes. The results
-// are for metrics, which must neither hang nor delay queries. A shard that has not answered the last survey
-// yet is skipped, so surveys never pile up in its queue.
+// Asks every shard, within a time limit, for its health and for statistics of some indexes. The results are
+// for metrics, which must neither hang nor delay queries. A shard that has not answered the last survey yet
+// is skipped, so surveys never pile up in its queue.
 
 import {
   decodeStatsReply,
@@ -15,7 +15,9 @@ import { within } from "../../ground/jobs/deadline.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
-/** Maximum number of indexes per message. The shard may answer queries between two messages. */
+/**
+ * Maximum number of indexes that one message asks about. Between two messages, the shard can answer queries.
+ */
 const INDEXES_PER_MESSAGE = 32;
 
 export interface Survey {
@@ -25,7 +27,7 @@ export interface Survey {
   readonly stats: ReadonlyMap<number, IndexStats>;
 }
 
-/** One shard's reports so far. */
+/** What one shard has reported so far. */
 interface Answers {
   answerMs: number | null;
   readonly stats: Map<number, IndexStats>;
@@ -47,7 +49,7 @@ export class ShardSurvey {
     this.#ask = ask;
   }
 
-  /** Never rejects. Resolves after `msMax` milliseconds at the latest. */
+  /** Collects what the shards report within `msMax` milliseconds, then resolves. Never rejects. */
   async take(uids: readonly number[], msMax: number): Promise<Survey> {
     const answers = Array.from(
       { length: this.#shards },
@@ -91,14 +93,18 @@ export class ShardSurvey {
         });
       }
     } catch {
-      // A missing report is acceptable: the shard is restarting, has refused the request, or is stopping.
+      // The shard has not reported because it is restarting, has refused the request, or is stopping. The
+      // survey does without its report.
     } finally {
       this.#busy.delete(shard);
     }
   }
 }
 
-/** Returns null if the index is not open in the shard, for example because it is being created or dropped. */
+/**
+ * Decodes statistics. Returns null if the index is not open in the shard, for example because it is being
+ * created or dropped.
+ */
 function statsOrNull(reply: Uint8Array): IndexStats | null {
   try {
     return decodeStatsReply(reply);

@@ -1,5 +1,6 @@
-// Lets writes pass, or holds them back briefly when other work needs the shards free of writes: running
-// writes finish; later ones wait and then continue in order. Knows nothing about what a write does.
+// Lets writes pass, or holds them back while other work needs the shards free of writes. The work starts when
+// the running writes have finished; writes that arrive later wait for it and then continue in order. Knows
+// nothing about what a write does.
 
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
@@ -19,7 +20,7 @@ export class WriteGate {
 
   /**
    * Resolves when the write may start; the caller must then call `leave`. Writes start in call order. Throws
-   * SK-SYS-503 if the wait is too long.
+   * SK-SYS-503 after waiting for `waitMsMax`.
    */
   enter(): Promise<void> {
     if (!this.#closed) {

@@ -22,21 +22,21 @@ import { QuietWrites } from "./quiet-writes.js";
 import { rebuilt } from "./rebuild.js";
 import { WriteGate } from "./write-gate.js";
 
-/** The outcome of a write, document by document. */
+/** What the shards replied to a write. */
 interface WriteOutcome {
   readonly failures: readonly WriteFailure[];
-  /** Number of a SYNC's documents that were already stored with the same value. */
+  /** Number of documents in a SYNC that were already stored with the same content. */
   readonly unchanged: number;
-  /** Sequence numbers of the stored versions that a SYNC left in place. */
+  /** Sequence numbers of stored documents that a SYNC left as they were. */
   readonly kept: readonly number[];
   /**
-   * Shards that stored nothing of their part of the write, or may have stored all of it; the error says
-   * which.
+   * Shards that rejected their documents. The error says whether such a shard stored nothing, or may have
+   * stored everything.
    */
   readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
 }
 
-/** Returned by `Writes.enter`. */
+/** Permission to write to an index, returned by `Writes.enter`. */
 export interface WriteEntry {
   readonly location: Location;
   readonly leave: () => void;
@@ -72,14 +72,17 @@ export class Writes {
     });
   }
 
-  /** Number of shards that documents written now are divided among, unless the index is spread first. */
+  /**
+   * Number of shards among which to divide the documents of a write. The number is no longer right if the
+   * index is spread before the write enters.
+   */
   shards(uid: number): number {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
   }
 
   /**
    * Resolves with the location of the index's documents, which stays the same until `leave` is called. Waits
-   * while the index is being spread. Throws SK-SE-503 if the index cannot be opened, or SK-SYS-503 if the
+   * while the index is being spread. Throws SK-SE-503 if the index cannot be opened, and SK-SYS-503 if the
    * wait is too long.
    */
   async enter(uid: number): Promise<WriteEntry> {
@@ -89,10 +92,10 @@ export class Writes {
   }
 
   /**
-   * Sends one write to the shards for which `encode` returns a message. Must be called between `enter` and
-   * `leave`. The write uses `seqs` sequence numbers. Resolves when the write is durable and visible to reads.
-   * Messages are encoded and sent in the same turn of the event loop, so writes reach every shard in
-   * generation order. Rejects if all shards refused the write, or if any shard failed in an unexpected way.
+   * Sends one write to the shards for which `encode` returns a message. Call it between `enter` and `leave`.
+   * The write uses `seqs` sequence numbers. Resolves when the write is durable and visible to reads. Messages
+   * are encoded and sent in the same turn of the event loop, so writes reach every shard in generation order.
+   * Rejects if all shards refused the write, or if any shard failed in an unexpected way.
    */
   async write(
     uid: number,
@@ -125,10 +128,10 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that match the search program compiled by `compile` from the index's record.
-   * Resolves with the number of deleted documents once the deletion is visible. In a segment with another
-   * schema the program would match the wrong documents, so the deletion waits for a rebuild to finish and
-   * then queues with the index's other changes. Throws SK-SYS-503 if the wait is too long.
+   * Deletes all documents matching a search program, which `compile` makes from the index's record. Resolves
+   * with the number of deleted documents once the deletion is visible. In a segment with another schema the
+   * program would match the wrong documents, so the deletion waits until no rebuild is running, and then
+   * queues with the index's other changes. Throws SK-SYS-503 if the wait is too long.
    */
   async deleteWhere(uid: number, compile: (record: IndexRecord) => Uint8Array): Promise<number> {
     const job = { name: "delete by filter", subject: indexSubject(uid) };
@@ -147,9 +150,9 @@ export class Writes {
   }
 
   /**
-   * Deletes the documents that a feed no longer contains: documents that are not in `kept` and whose sequence
-   * number is below `beforeSeq`, which was the next sequence number when the run began. Resolves with the
-   * number of deleted documents once the deletion is visible.
+   * Deletes the documents that a feed no longer contains: those with a sequence number that is below
+   * `beforeSeq` and not in `kept`. `beforeSeq` is what the next sequence number was when the run began.
+   * Resolves with the number of deleted documents once the deletion is visible.
    */
   deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));
@@ -175,8 +178,8 @@ export class Writes {
   }
 
   /**
-   * Runs `work` as if it were a single write: work run by `between` sees either all of its effects or none.
-   * `work` must not write documents.
+   * Runs `work` as if it were a single write: work passed to `between` sees either all of its effects or
+   * none. `work` must not write documents.
    */
   async asOne<T>(work: () => Promise<T>): Promise<T> {
     await this.#gate.enter();
@@ -188,8 +191,9 @@ export class Writes {
   }
 
   /**
-   * Runs the work while no shard is writing, so that it sees either all of a write or none of it. Resolves
-   * with undefined if the running writes do not finish within `msMax` milliseconds.
+   * Runs the work while no shard is writing, so that it sees either all of a write or none of it. If the
+   * running writes do not finish within `msMax` milliseconds, resolves with undefined without running the
+   * work.
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     return this.#gate.quiet(msMax, work);
@@ -205,7 +209,7 @@ export class Writes {
     }
   }
 
-  /** Deletes in all of the index's shards, as one write with one generation. */
+  /** Sends the same deletion to all of the index's shards, as one write with one generation. */
   async #delete(
     uid: number,
     encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,

@@ -1,6 +1,6 @@
 // A cache of complete answers to queries, shared by all of the server's indexes and limited in bytes. An
 // answer is stored only when its question is asked for the second time, because most questions are never
-// repeated and not worth a copy.
+// repeated and their answers are not worth copying.
 //
 // A cached answer is never out of date. It is valid for one generation of the index and one state of its
 // record, rules, synonyms and popular searches. Apart from these, an answer depends only on the members of
@@ -12,33 +12,33 @@ import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
 
 /**
- * Maximum fraction of the cache for one question and its answer. A larger entry would evict too many smaller
- * ones.
+ * Maximum fraction of the cache that one question and its answer may take. Anything larger would evict too
+ * many smaller entries.
  */
 const PART_MAX = 1 / 64;
-/** Estimated size of an entry's objects, in addition to its bytes. */
+/** Estimated size of an entry's JavaScript objects, which is added to the size of its bytes. */
 const ENTRY_BYTES = 300;
 /** Number of slots that remember questions asked once. A power of two. */
 const SEEN_ONCE = 2 ** 15;
 
-/** A client's question about an index. */
+/** What determines the answer to a query on one index. */
 export interface Question {
-  /** See QueriedIndex. */
+  /** Number of the state of the index's record, rules, synonyms and popular searches; see QueriedIndex. */
   readonly state: number;
   /**
-   * The query's body without the user: the original bytes, or the body serialized again after the user was
-   * removed.
+   * The query's body without the user: the bytes as received if they name no user, otherwise the body
+   * serialized again without it.
    */
   readonly body: Uint8Array;
   /** The answer's maximum size in bytes. */
   readonly bytesMax: number;
-  /** True if the tenant's plan lets the server search for a different wording from the one typed. */
+  /** True if the tenant's plan lets the server search for other words than those typed. */
   readonly understood: boolean;
   /** The filter in the caller's search token; "" if there is none. See Within. */
   readonly within: string;
 }
 
-/** The cached parts of an answer. */
+/** What is cached of an answer. */
 export interface RememberedAnswer {
   /** See EncodedResponse.content. Must not be changed. */
   readonly content: Uint8Array;
@@ -54,11 +54,11 @@ interface Entry extends Question, RememberedAnswer {
 export class AnswerCache {
   readonly #entryBytesMax: number;
   readonly #meter: CacheMeter;
-  /** Keyed by the question's hash. */
+  /** Entries by their question's hash. */
   readonly #entries: ClockCache<number, Entry>;
   /**
-   * Hashes of questions asked once. A hash's low bits select its slot; a later question with the same slot
-   * replaces it.
+   * Hashes of questions asked once so far. A hash's low bits select its slot, and a question replaces the
+   * earlier one in its slot.
    */
   readonly #seenOnce = new Int32Array(SEEN_ONCE);
   #owners = 0;

@@ -1,12 +1,12 @@
-// The generations of one index held by one thread's reads. Pure bookkeeping, no I/O.
+// The generations of one index that one thread's reads hold. Pure bookkeeping, no I/O.
 import type { IndexStanding } from "./index-standing.js";
 
 export class HeldGenerations {
   protected readonly standing: IndexStanding;
   readonly #place: number;
   /**
-   * Number of holds per generation. Keys are ascending, because a read holds the published generation, which
-   * only increases.
+   * Number of holds per generation. The map's keys are in ascending order, because a read always holds the
+   * published generation, which only increases.
    */
   readonly #held = new Map<number, number>();
 
@@ -21,7 +21,7 @@ export class HeldGenerations {
     return this.standing.published;
   }
 
-  /** Lowest generation that any current or future read, in any thread, holds. */
+  /** Lowest generation that any current or future read needs, in any thread. */
   get oldest(): number {
     return this.standing.oldest;
   }
@@ -45,8 +45,8 @@ export class HeldGenerations {
   }
 
   /**
-   * Publishes the hold. Retries if another generation was published before the hold became visible, because
-   * the owner may already have dropped the older generation.
+   * Makes the hold visible to the owner. If another generation has been published in the meantime, tries
+   * again with that one, because the owner may already have dropped the older one.
    */
   #begin(): number {
     for (;;) {

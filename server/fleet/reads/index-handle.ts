@@ -1,4 +1,4 @@
-// One index as seen by one thread: its record, its standing and this thread's cached results.
+// One index as one thread sees it: its record, its standing and the results that this thread has cached.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
@@ -8,7 +8,7 @@ import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./an
 import type { HeldGenerations } from "./held-generations.js";
 import type { IndexStanding } from "./index-standing.js";
 
-/** The caches shared by a thread's index handles, and their meters. */
+/** What all of a thread's index handles share: the answer cache, and a meter for term expansions. */
 export interface Memories {
   readonly answers: AnswerCache;
   readonly recorder: Pick<Recorder, "expansionCache">;
@@ -40,7 +40,7 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   #remembered: Remembered;
   /** Value of `IndexStanding.memory` when `#remembered` was created. */
   #memory: number;
-  /** The location whose dictionaries `#remembered` reflects. */
+  /** Location of the dictionaries that `#remembered` was computed from. */
   #rememberedOf: Location;
 
   constructor(
@@ -66,12 +66,12 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
     return this.locationAt(this.generations.published);
   }
 
-  /** Location of the newest state, published or unpublished. Writes are sent there. */
+  /** Location of the newest state, published or not. Writes go there. */
   get newest(): Location {
     return this.locationAt(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Runs work on the newest state, whose data is kept until the work ends. */
+  /** Runs work on the newest state. The state's data is kept until the work ends. */
   async withNewest<T>(work: (newest: Location) => Promise<T>): Promise<T> {
     const generation = this.generations.hold();
     try {
@@ -109,14 +109,14 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   }
 
   /**
-   * Invalidates the index's caches in every thread, for example because the index was unloaded, or because a
-   * restarted shard has only its newest state.
+   * Invalidates the index's caches in every thread. Called for example when the index is unloaded, or because
+   * a restarted shard has only its newest state.
    */
   forget(): void {
     this.standing.forget();
   }
 
-  /** Number of live documents. Exact once all acknowledged writes have been published. */
+  /** Number of live documents. May be wrong while acknowledged writes are still unpublished. */
   get documents(): number {
     return this.standing.documents;
   }

@@ -55,16 +55,16 @@ import type { IndexHandle, Remembered } from "./index-handle.js";
 import { likelyRows, type PageWanted } from "./likely-rows.js";
 
 export interface FoundPage {
-  /** One result per shard, in shard order. */
+  /** In shard order. */
   readonly results: readonly SearchResult[];
-  /** By sequence number. */
+  /** The documents sent with the results, by sequence number. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
 /** The two ways of reading an index. */
 export interface ShardReaders {
   readonly threads: ShardReader;
-  /** For small indexes. */
+  /** Reads small indexes on this thread. */
   readonly local: LocalReader;
 }
 
@@ -77,8 +77,8 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly trace: QueryTrace | undefined;
   readonly #index: IndexHandle;
   /**
-   * The caches at the start of the snapshot. Only these receive the snapshot's results, so caches that
-   * replace them after an invalidation never receive stale results.
+   * The caches when the snapshot was taken. The snapshot's results go only into these, so if the caches are
+   * invalidated and replaced, the new ones never receive stale results.
    */
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
@@ -87,7 +87,7 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly #onReleased: () => void;
   #released = false;
 
-  /** `deadline` is the Date.now() after which searches fail with SK-SE-503. */
+  /** Searches fail with SK-SE-503 after `deadline`, a time in Date.now() milliseconds. */
   constructor(
     index: IndexHandle,
     { threads, local }: ShardReaders,
@@ -111,8 +111,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Number of shards that have the index. A snapshot numbers them from 0, whatever their numbers in the
-   * server.
+   * Number of shards that have the index. A snapshot numbers them from 0, whatever the server's numbers for
+   * them.
    */
   get shards(): number {
     return this.places.length;
@@ -137,8 +137,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Invalidates the index's caches: a document in an answer no longer exists, so cached answers may also be
-   * stale.
+   * Invalidates the index's caches in all threads. Called if a document in an answer no longer exists: cached
+   * answers may then be stale too.
    */
   forget(): void {
     this.#index.forget();
@@ -149,7 +149,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.#remembered?.answers.put(this.generation, question, answer);
   }
 
-  /** Must be called after the last read. Repeated calls do nothing. */
+  /** Call after the last read. Repeated calls do nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -164,15 +164,15 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns, for each pair of a candidate and a word, the number of documents that contain both: one result
-   * per shard, in shard order.
+   * Counts, for each pair of a candidate and a word, the documents that contain both. Returns one result per
+   * shard, in shard order.
    */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
     return this.#all(this.#program("company", encodeCompany(program), program, decode));
   }
 
-  /** Returns one result per shard, in shard order. */
+  /** Searches all shards. Returns one result per shard, in shard order. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
     const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
@@ -180,9 +180,9 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Like `search`, but the shards also send the documents that are likely to be on the page. A single shard
-   * sends all of them. Several shards send most, and the caller fetches the rest. A search on this thread
-   * (small index) returns no documents.
+   * Like `search`, but the shards also send documents that are likely to be on the page. A single shard sends
+   * all of the page's documents. Several shards send most of them, and the caller fetches the rest. A search
+   * on this thread (small index) returns no documents.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
@@ -229,7 +229,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns, for each shard, the matching documents with the codes most similar to the query's, most similar
+   * Returns, for each shard, the matching documents whose codes are most similar to the query's, most similar
    * first.
    */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
@@ -238,8 +238,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns the query's cosine similarity to each of these documents of one shard; NaN for a document without
-   * a vector.
+   * Returns the cosine similarity between the query and each of these documents of one shard; NaN for a
+   * document without a vector.
    */
   similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
     return this.#one(similaritiesRead(this, query, seqs), shard);
@@ -253,13 +253,16 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(embedRead(this, terms, seqs), shard);
   }
 
-  /** Returns stored documents in the order of `seqs`. A document missing from the shard is returned empty. */
+  /**
+   * Returns stored documents in the order of `seqs`. If the shard does not have a document, its entry is
+   * empty.
+   */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     return this.#one(fetchRead(this, seqs, options), shard);
   }
 
   /**
-   * Returns the sequence numbers of a shard's documents after `afterSeq`, ascending, at most `limit` of them.
+   * Returns the next sequence numbers of a shard's documents after `afterSeq`, ascending, at most `limit`.
    */
   seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
     const { data: uid, generation } = this;
@@ -267,7 +270,10 @@ export class IndexSnapshot implements AskedSnapshot {
     return this.#one(messageRead(this, message, decodeAllSeqsReply), shard);
   }
 
-  /** Returns documents as NDJSON lines. The shard decides how many of the `seqs` fit into one reply. */
+  /**
+   * Returns documents as NDJSON lines. The shard decides how many of them fit into one reply, and leaves out
+   * the rest.
+   */
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
     const message = encodeExport({ uid: this.data, seqs: [...seqs] });
     return this.#one(messageRead(this, message, decodeExportReply), shard);
@@ -296,7 +302,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 }
 
-/** Shared; must stay empty. */
+/** Shared by all snapshots; must stay empty. */
 const NO_DOCUMENTS = new Map<number, FetchedDocument>();
 const NO_SEQS = new Float64Array(0);
 

@@ -1,9 +1,9 @@
 // An index's standing, in memory shared by all threads that read the index. The owner (the thread that owns
-// the indexes) writes the index's state. Each thread writes the generation it holds to its own place, so that
-// the owner drops nothing that is still being read. This needs no lock: if two threads each write one word
-// and then read the other's word, at least one of them sees the other's write, because all these accesses are
-// atomic and have one total order (E. W. Dijkstra, Cooperating sequential processes, 1965). Layout:
-// docs/FORMATS.md.
+// the indexes) writes the index's state. Each reading thread has a place, where it writes the generation it
+// holds, so that the owner drops nothing that is still being read. This needs no lock: if two threads each
+// write one word and then read the other's word, at least one of them sees the other's write, because all
+// these accesses are atomic and have one total order (E. W. Dijkstra, Cooperating sequential processes,
+// 1965). Layout: docs/FORMATS.md.
 
 /** Written to the place of a thread that holds no generation. */
 const NONE = -1n;
@@ -29,7 +29,7 @@ const PLACE_BYTES = 16;
 export const OWNER_PLACE = 0;
 
 export class IndexStanding {
-  /** Can be posted to other threads. */
+  /** The standing's memory, which can be posted to other threads. */
   readonly shared: SharedArrayBuffer;
   readonly #longs: BigInt64Array;
   readonly #words: Int32Array;
@@ -43,8 +43,8 @@ export class IndexStanding {
   }
 
   /**
-   * Creates the standing of an index without readers that is spread over all shards. `places` is the number
-   * of threads that may read the index.
+   * Creates a standing for an index that nobody reads yet and whose documents are spread over all shards.
+   * `places` is the number of threads that may read the index.
    */
   static make(places: number, published: number): IndexStanding {
     const standing = new IndexStanding(new SharedArrayBuffer(HEAD_BYTES + places * PLACE_BYTES));
@@ -72,14 +72,14 @@ export class IndexStanding {
   }
 
   /**
-   * First generation whose documents are spread over all shards. Documents of earlier generations are in the
-   * index's home.
+   * First generation whose documents are spread over all shards. In earlier generations, all documents are at
+   * home.
    */
   get spreadFrom(): number {
     return Number(Atomics.load(this.#longs, SPREAD_FROM));
   }
 
-  /** Must be set before `generation` is published. */
+  /** Set this before `generation` is published. */
   set spreadFrom(generation: number) {
     Atomics.store(this.#longs, SPREAD_FROM, Number.isFinite(generation) ? BigInt(generation) : NEVER);
   }
@@ -111,9 +111,7 @@ export class IndexStanding {
     Atomics.store(this.#words, REBUILDING, Number(isRebuilding));
   }
 
-  /**
-   * Version of the threads' caches. Changes when the caches may have become invalid without a new generation.
-   */
+  /** Changes when the threads' caches may have become invalid although no new generation was published. */
   get memory(): number {
     return Atomics.load(this.#words, MEMORY);
   }
@@ -123,17 +121,17 @@ export class IndexStanding {
   }
 
   /**
-   * Records that the thread at this place holds `generation` and all later ones. If `generation` is null,
-   * records that it holds none.
+   * Records that reads of the thread at this place need `generation` and later ones, or nothing if
+   * `generation` is null.
    */
   hold(place: number, generation: number | null): void {
     Atomics.store(this.#longs, longsOf(place), generation === null ? NONE : BigInt(generation));
   }
 
-  /** Lowest generation that any current or future read holds. */
+  /** Lowest generation that any current or future read needs. */
   get oldest(): number {
-    // Read the published generation first: a thread that begins to hold a generation checks the published one
-    // again afterwards.
+    // Read the published generation before the places. A thread that begins to hold a generation checks
+    // afterwards that it is still the published one, so it cannot go unseen.
     let oldest = Atomics.load(this.#longs, PUBLISHED);
     for (let place = 0; place < this.#places; place++) {
       const held = Atomics.load(this.#longs, longsOf(place));
@@ -143,8 +141,8 @@ export class IndexStanding {
   }
 
   /**
-   * Records that the thread at this place begins a use of the index. Before it continues, the thread must
-   * check that the index is still open.
+   * Records that the thread at this place begins a use of the index. The thread must then check that the
+   * index is still open before it goes on.
    */
   beginUse(place: number): void {
     Atomics.add(this.#words, wordsOf(place), 1);
@@ -162,7 +160,7 @@ export class IndexStanding {
     return false;
   }
 
-  /** Number of ended uses by threads other than the owner. May wrap around. */
+  /** How many uses by threads other than the owner have ended. May wrap around. */
   get endedElsewhere(): number {
     let ended = 0;
     for (let place = OWNER_PLACE + 1; place < this.#places; place++)

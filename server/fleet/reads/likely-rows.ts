@@ -1,4 +1,5 @@
-// Selects the rows whose documents a shard sends with its reply, before the page's rows are known.
+// Selects the rows whose documents each shard sends along with its search result, before it is known which
+// rows are on the page.
 import type { FetchOptions } from "../../../shards/protocol/fetch.js";
 
 /** A range of search rows whose documents are wanted, and the fetch options. */
@@ -9,24 +10,24 @@ export interface PageWanted {
 }
 
 /**
- * Applies with several shards: a shard that would send more documents than this sends none, and they are
- * fetched once the best rows are known.
+ * If a shard (of several) would send more documents than this, it sends none. They are fetched once the
+ * page's rows are known.
  */
 const LIKELY_ROWS_MAX = 32;
-/** A shard rarely has more rows on the page than its proportional share plus this number. */
+/**
+ * The page's rows are distributed over the shards by hash. A shard rarely has more of them than its equal
+ * share plus this number.
+ */
 const SHARE_SLACK_ROWS = 2;
 
-/**
- * Returns the range of one shard's rows whose documents are sent with its reply. Documents are distributed
- * over the shards by hash.
- */
+/** Returns the range of a shard's rows whose documents it sends. */
 export function likelyRows(
   { offset, count, options }: PageWanted,
   shards: number,
 ): { offset: number; count: number } {
   if (shards === 1) return { offset, count };
-  // No slack with highlighting: highlighting documents that the page does not need costs more than a second
-  // request.
+  // With highlighting there is no slack: highlighting documents that turn out not to be on the page costs
+  // more than a second request.
   const slack = options.highlight === undefined ? SHARE_SLACK_ROWS : 0;
   const first = Math.max(0, Math.floor(offset / shards) - slack);
   const end = Math.min(offset + count, Math.ceil((offset + count) / shards) + slack);

@@ -39,15 +39,15 @@ export interface IndexHandles {
 }
 
 /**
- * Factor for `localReadMsMax` if there are several front-ends: a local read then delays only its own
- * front-end's connections.
+ * Factor for `localReadMsMax` if there are several front-ends. Local reads may then take longer, because they
+ * delay only the connections of their own front-end.
  */
 const TURN_OF_SEVERAL = 4;
 
-/** Dependencies of Reads. */
+/** What Reads needs. */
 export interface ReadsOptions {
   readonly indexes: IndexHandles;
-  /** Reads by sending messages to the shards' threads. */
+  /** Reads by sending messages to the shards' threads, for whatever cannot be read locally. */
   readonly threads: ShardReader;
   /** Readers with direct access to the shards' memories. */
   readonly readers: Readers;
@@ -106,7 +106,7 @@ export class Reads {
   }
 
   /**
-   * Lets the shards, instead of this thread, serve the index's reads for `ms` milliseconds. `data`: see
+   * Makes the shards serve the index's reads for `ms` milliseconds, instead of this thread. `data`: see
    * Location.
    */
   leaveToShards(data: number, ms: number): void {
@@ -118,13 +118,13 @@ export class Reads {
     return this.#indexes.documents(uid);
   }
 
-  /** Size of an index, for planning a query. */
+  /** The index's size, by which a query is planned. */
   scale(uid: number): IndexScale {
     const { documents, documentsMax } = this.#indexes.state(uid);
     return { documents, documentsMax };
   }
 
-  /** Like `IndexHandle.recall`. Returns null if the index is not open. */
+  /** Returns the cached answer as `IndexHandle.recall` does. Returns null also if the index is not open. */
   recall(uid: number, question: Question): RememberedAnswer | null {
     const use = this.#indexes.useOpen(uid);
     const answer = use?.state.recall(question) ?? null;
@@ -147,16 +147,17 @@ export class Reads {
   }
 
   /**
-   * Runs `work`, which answers a query from a snapshot, then releases the snapshot. If `work` returns null
-   * because a shard no longer has one of the snapshot's documents, runs it again with a new snapshot. Throws
-   * SK-SE-503 if the second attempt fails in the same way.
+   * Runs `work`, which answers a query from a snapshot, then releases the snapshot. `work` returns null if a
+   * shard no longer has one of the snapshot's documents; it is then run again with a new snapshot. Throws
+   * SK-SE-503 if it returns null again.
    */
   async answer<T>(
     uid: number,
     trace: QueryTrace | undefined,
     work: (snapshot: IndexSnapshot) => Promise<T | null>,
   ): Promise<T> {
-    // A restarted shard has only its newest state, so the second attempt answers from that state.
+    // A restarted shard has only its newest state, so a snapshot taken before the restart may fail; a new
+    // snapshot sees the newest state.
     for (let tries = 0; tries < 2; tries++) {
       const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
       const slices = this.slices.query(use.state.record.tenant);
@@ -178,8 +179,8 @@ export class Reads {
   }
 
   /**
-   * Reads the newest state from one shard. `ask` creates the request from that state's location. Throws
-   * SkeinError if the shard refuses or its thread ends.
+   * Reads the newest state from one shard. `ask` makes the request for that state's location. Throws
+   * SkeinError if the shard refuses the request or its thread ends.
    */
   async one<T>(
     uid: number,

@@ -1,5 +1,5 @@
-// Reads from the shards by sending messages to their threads. `#readOne` contains all of a read's safeguards,
-// in the order in which they apply.
+// Reads from the shards by sending messages to their threads. `#readOne` applies all of a read's safeguards,
+// in order.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { encodeFetch } from "../../../shards/protocol/fetch.js";
 import { decodePageReply, encodePage } from "../../../shards/protocol/page.js";
@@ -24,7 +24,7 @@ import { LARGE_BYTES } from "../threads/tenant-slices.js";
 /** This thread's channels to the shards' threads. */
 export interface ShardChannels {
   /**
-   * Sends the message together with the other reads in this turn of the event loop. Resolves with the reply.
+   * Sends the message together with the other reads of this turn of the event loop. Resolves with the reply.
    * Rejects if too many requests are waiting for the shard, if its thread ends, or if the thread takes too
    * long to restart. The bytes must not change until the reply has arrived.
    */

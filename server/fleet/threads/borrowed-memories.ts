@@ -1,5 +1,5 @@
 // The server's end of the channel for borrowing index memories from one life of a shard's thread, and the
-// readers of these memories. Only frequently read indexes get a reader.
+// readers of these memories. An index gets a reader only if it is read often.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -8,7 +8,7 @@ import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { MemoryNotice, MemoryRequest } from "../../../shards/protocol/memory-loans.js";
 import type { Logger } from "../../ground/log.js";
 
-/** Creates a reader. Returns null if that is impossible now. */
+/** Creates a reader. Returns null if that is not possible at the moment. */
 export type ReaderOf = (lent: LentMemory) => EngineReader | null;
 
 /** Creates readers with this engine, and logs failures. */
@@ -25,9 +25,9 @@ export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
 
 /** Maximum number of readers per shard. The least recently used one is dropped first. */
 const READERS_MAX = 1_000;
-/** Number of an index's reads that go to the shard before a reader is requested. */
+/** How many reads of an index go to the shard before its memory is borrowed. */
 const READS_BEFORE = 8;
-/** After a refusal or a failed reader, the time (ms) before the index may be borrowed again. */
+/** How long (ms) an index may not be borrowed after the shard refused to lend it or its reader failed. */
 const PAUSE_MS = 5_000;
 
 interface Reading {
@@ -36,8 +36,8 @@ interface Reading {
 }
 
 /**
- * An index without a reader: the number of its reads so far, and the earliest time at which it may be
- * borrowed.
+ * An index without a reader: how often it has been read so far, and the earliest time (performance.now()) at
+ * which it may be borrowed.
  */
 interface Waiting {
   reads: number;
@@ -49,7 +49,7 @@ export class BorrowedMemories {
   readonly #readerOf: ReaderOf;
   /** By uid, least recently used first. */
   readonly #readings = new Map<number, Reading>();
-  /** By uid. */
+  /** Indexes without a reader, by uid. */
   readonly #waiting = new ClockCache<number, Waiting>(READERS_MAX);
 
   constructor(port: MessagePort, readerOf: ReaderOf) {
@@ -71,7 +71,7 @@ export class BorrowedMemories {
     return reading.reader;
   }
 
-  /** Drops the index's reader, which has failed. For a while, the index's reads go to the shard. */
+  /** The index's reader has failed: drops it. For PAUSE_MS, the index's reads go to the shard. */
   failed(uid: number): void {
     this.#return(uid);
     this.#pause(uid);
@@ -107,8 +107,8 @@ export class BorrowedMemories {
   }
 
   /**
-   * Ends the loan, because the index has moved to another memory or was unloaded. The next read requests a
-   * new reader.
+   * The loan has ended, because the index moved to another memory or was unloaded. The next read borrows it
+   * again.
    */
   #ended(uid: number, loan: number): void {
     const reading = this.#readings.get(uid);
@@ -141,7 +141,7 @@ export class BorrowedMemories {
     try {
       reading.reader.takeModel(number, lent);
     } catch {
-      // Until the next model takes effect, the shard computes query vectors.
+      // Without this model, the shard computes query vectors until the next one takes effect.
     }
   }
 

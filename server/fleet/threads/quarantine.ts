@@ -1,6 +1,6 @@
 // Finds the reads that end a shard's thread or break its engine; each shard has its own quarantine. All reads
 // in flight when a thread ends become suspects. Each suspect is later tried alone, which clears or convicts
-// it. A popular read may be in flight by chance whenever a thread ends, but if the thread ends again while a
+// it: a popular read may be in flight by chance whenever a thread ends, but if the thread ends again while a
 // suspect runs alone, the suspect is to blame and is refused from then on. Reads are identified by a hash of
 // their request. Other threads may send reads directly only while there are no suspects.
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import type { ShardGate } from "./shard-gate.js";
 /** Time (ms) until a suspect or a convicted read is forgotten. */
 export const SUSPECT_MS = 600_000;
 const SUSPECTS_MAX = 1_000;
-/** A read is refused after being in flight this many times when a thread or engine ended. */
+/** A read that has been in flight this many times when a thread or engine ended is refused. */
 const ENDS_MAX = 2;
 
 /** How often (ms) a trial checks whether other threads' reads have finished. */
@@ -22,13 +22,16 @@ const LOOK_MS = 1;
 
 interface Suspect {
   readonly ends: number;
-  /** The last thread life that ended while the read was in flight; null if the read broke the engine. */
+  /**
+   * Number of the last thread life that ended while the read was in flight; null if the read broke the
+   * engine.
+   */
   readonly life: number | null;
-  /** performance.now() at which the suspicion expires. */
+  /** When the suspicion expires, in performance.now() milliseconds. */
   readonly untilMs: number;
 }
 
-/** A suspect's trial: the read runs while no other read is in flight. */
+/** A suspect is being tried: its read runs while no other read is in flight. */
 interface Trial {
   readonly print: string;
   readonly ended: Promise<void>;
@@ -39,11 +42,11 @@ export class Quarantine {
   readonly #shard: number;
   readonly #gate: ShardGate;
   readonly #log: Logger;
-  /** By fingerprint, oldest first. */
+  /** By the read's fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
   /** Number of this thread's reads in flight, excluding a read on trial. */
   #inside = 0;
-  /** Called when the last of this thread's reads counted in `#inside` has left. */
+  /** Called when `#inside` drops to 0. */
   #onEmpty: (() => void) | null = null;
   /** Other reads wait until the trial ends. */
   #trial: Trial | null = null;
@@ -55,9 +58,9 @@ export class Quarantine {
   }
 
   /**
-   * Must be called before a read is sent; `leave` must follow. Returns false if the read may be sent together
-   * with other reads. If the read is a suspect on trial, resolves with true once all other reads have left;
-   * the read must then be sent alone. Rejects with SK-SE-503 if the read is refused.
+   * Call before sending a read, and `leave` afterwards. Returns false if the read may be sent together with
+   * other reads. If the read is a suspect, resolves with true once all other reads have left: it is now on
+   * trial and must be sent alone. Rejects with SK-SE-503 if the read is refused.
    */
   enter(subject: Subject): boolean | Promise<boolean> {
     if (this.#suspects.size > 0 || this.#trial !== null) return this.#enterChecked(subject);
@@ -72,7 +75,10 @@ export class Quarantine {
     else if (--this.#inside === 0) this.#onEmpty?.();
   }
 
-  /** Records that a read was in flight when a thread or an engine ended. */
+  /**
+   * The read was in flight when a thread or an engine ended: makes it a suspect, or convicts it if it already
+   * is one.
+   */
   blame(subject: Subject, { life }: ShardEndedError): void {
     const print = fingerprint(subject);
     const known = this.#suspects.get(print);
@@ -95,7 +101,7 @@ export class Quarantine {
     this.#check(print);
     while (this.#trial !== null) {
       await this.#trial.ended;
-      this.#check(print); // the ended trial may have been for an identical read
+      this.#check(print); // the trial that ended may have convicted an identical read
     }
     if (!this.#suspects.has(print)) {
       this.#inside++;
@@ -105,7 +111,7 @@ export class Quarantine {
     return true;
   }
 
-  /** Resolves when no other read is in flight. Rejects if the read has since been convicted. */
+  /** Resolves when no other read is in flight. Rejects if the read has been convicted by then. */
   async #beginTrial(print: string): Promise<void> {
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
@@ -117,7 +123,7 @@ export class Quarantine {
       if (this.#inside > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
       this.#onEmpty = null;
       while (this.#gate.inside(this.#shard) > 0) await sleep(LOOK_MS);
-      this.#check(print); // an identical read may have been in flight
+      this.#check(print); // an identical read may have been in flight and convicted
     } catch (error) {
       this.#endTrial(false);
       throw error;
@@ -136,7 +142,7 @@ export class Quarantine {
     this.#gate.setOpen(this.#shard, this.#suspects.size === 0 && this.#trial === null);
   }
 
-  /** Forgets expired suspects and convictions. Throws if the read is refused. */
+  /** Throws if the read is refused. Forgets expired suspects and convictions first. */
   #check(print: string): void {
     const now = performance.now();
     for (const [known, { untilMs }] of this.#suspects) {

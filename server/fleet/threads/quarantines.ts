@@ -1,4 +1,5 @@
-// Isolates reads that may end a shard's thread: the owner's own reads, and suspect reads of other threads.
+// Isolates reads that may end a shard's thread: the owner's own reads, and suspect reads that other threads
+// send through it.
 import type { Logger } from "../../ground/log.js";
 import type { Isolation, Subject } from "./isolation.js";
 import { Quarantine } from "./quarantine.js";

@@ -1,16 +1,16 @@
-// Counts the queries in progress, in memory visible to the shards' threads. While the count is above zero,
+// Counts the queries in progress, in memory that the shards' threads see. While any query is in progress,
 // those threads postpone work that no query waits for. Each thread that answers queries keeps its own count
-// and also updates a common sum.
+// and also updates the sum of all counts.
 
 const SUM = 0;
 const FIRST_OWN = 1;
 /**
- * Lowest bit of a thread's count, set while the thread is updating the sum. The count itself therefore
- * changes in steps of two.
+ * Lowest bit of a thread's count, set while the thread is updating the sum. The queries are counted in the
+ * bits above it.
  */
 const CHANGING = 1;
 const ONE = 2;
-/** Maximum number of attempts to correct the sum while other threads are updating it. */
+/** Maximum number of attempts to correct the sum while other threads keep updating it. */
 const REPAIRS_MAX = 1_000;
 
 export class QueryLoad {
@@ -42,8 +42,8 @@ export class QueryLoad {
   }
 
   /**
-   * Removes an ended thread's queries and corrects the sum, which the thread may not have updated before it
-   * ended.
+   * Removes the queries of a thread that has ended and corrects the sum, which the thread may not have
+   * updated before it ended.
    */
   forget(thread: number): void {
     Atomics.store(this.shared, FIRST_OWN + thread, 0);
@@ -53,8 +53,8 @@ export class QueryLoad {
       if (first === null || first !== this.#counted()) continue;
       if (Atomics.compareExchange(this.shared, SUM, before, first) === before) return;
     }
-    // Another thread has ended in the middle of an update. The sum will be corrected when that thread is
-    // forgotten.
+    // Another thread has ended in the middle of an update, so its count can never be read. When that thread
+    // is forgotten, the sum will be corrected.
   }
 
   #change(by: number): void {
@@ -64,7 +64,7 @@ export class QueryLoad {
     Atomics.store(this.shared, this.#own, own + by * ONE);
   }
 
-  /** Sum of the threads' counts; null if a thread is updating the common sum. */
+  /** Sum of the threads' own counts; null if a thread is in the middle of an update. */
   #counted(): number | null {
     let sum = 0;
     for (let i = FIRST_OWN; i < this.shared.length; i++) {

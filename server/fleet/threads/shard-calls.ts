@@ -1,4 +1,4 @@
-// Sends requests other than reads to the shards and decodes the replies. A shard receives its requests
+// Sends to the shards all requests other than reads, and decodes the replies. A shard receives its requests
 // immediately, in call order.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { decodeReply } from "./shard-errors.js";
@@ -33,12 +33,12 @@ export class ShardCalls {
     return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
   }
 
-  /** Returns the replies of the given shards, in the same order. */
+  /** Sends a request to each of the given shards and returns their replies, in the same order. */
   each<T>(shards: readonly number[], encode: () => Message, decode: Decode<T>): Promise<T[]> {
     return Promise.all(shards.map((shard) => this.call(shard, encode(), decode)));
   }
 
-  /** Returns the replies of all shards. */
+  /** Sends a request to every shard and returns their replies. */
   everywhere<T>(encode: () => Message, decode: Decode<T>): Promise<T[]> {
     return this.each([...Array(this.shards).keys()], encode, decode);
   }

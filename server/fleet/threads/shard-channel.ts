@@ -1,4 +1,4 @@
-// The server's end of the channel for reads on one life of a shard's thread. Reads sent in the same turn of
+// The server's end of the channel for reads from one life of a shard's thread. Reads sent in the same turn of
 // the event loop share one message. Writes never use this channel, so it cannot reorder them.
 import type { MessagePort } from "node:worker_threads";
 import { Frames, readFrames } from "../../../shards/protocol/frames.js";
@@ -9,8 +9,8 @@ interface WaitingRead {
 }
 
 /**
- * Ids wrap around after this many reads. By then, the earlier read with the same id has long since been
- * answered or has failed.
+ * Ids wrap around after this many reads. By then, the earlier read with the same id has long been answered or
+ * has failed.
  */
 const IDS = 2 ** 32;
 

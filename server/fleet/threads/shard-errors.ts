@@ -1,5 +1,5 @@
-// Translates a shard's refusals into errors of the catalogue. Unexpected errors pass through; clients get a
-// 500 for them, and they are logged.
+// Translates a shard's refusals into errors from the catalogue. Unexpected errors are passed on unchanged;
+// they are logged, and clients get a 500.
 import {
   isUnreadable,
   SHARD_DAMAGED,
@@ -18,8 +18,8 @@ import { type ErrorExtras, SkeinError } from "../../ground/errors.js";
 /** A thread or an engine ended while the request was in flight. */
 export class ShardEndedError extends SkeinError {
   /**
-   * The thread's life that ended while the request was in flight; the request may be the cause. Null if the
-   * request broke the engine and is therefore certainly to blame.
+   * Number of the thread life that ended while the request was in flight; the request may be the cause. Null
+   * if the request broke the engine and is therefore certainly to blame.
    */
   readonly life: number | null;
 
@@ -58,14 +58,14 @@ export function decodeReply<T>(
   }
 }
 
-/** The error message for clients if an index's stored data is unreadable. */
+/** Tells clients that an index's stored data is unreadable. */
 export function damageSentence({ code, message }: ShardError): string {
   return code === SHARD_VERSION
     ? `the index was stored by another version of Skein (${message}); start that version`
     : `stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair"`;
 }
 
-/** The error of a search that has passed its deadline. */
+/** The error for a search that missed its deadline. */
 export function lateSearch(cause?: unknown): SkeinError {
   return new SkeinError(
     "SK-SE-503",
@@ -110,7 +110,7 @@ function asSkeinError(error: unknown): unknown {
   }
 }
 
-/** Converts an error for document routes: SK-SE-503 becomes SK-DOC-503. */
+/** Makes an error fit the document routes: SK-SE-503 becomes SK-DOC-503. */
 export function asDocumentError(error: unknown): unknown {
   if (!(error instanceof SkeinError) || error.code !== "SK-SE-503") return error;
   return new SkeinError("SK-DOC-503", error.message, {

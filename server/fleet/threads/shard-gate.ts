@@ -1,21 +1,19 @@
-// Records, in memory shared by all threads, whether threads may send reads to the shards directly. The owner
-// closes a shard's gate while a suspect read may end the shard's thread again (quarantine.ts). Other threads'
-// reads then pass through the owner, which keeps the list of suspects. Each thread counts its reads in flight
-// in its own place.
+// One gate per shard, in memory shared by all threads: while it is open, threads may send reads to the shard
+// directly. The owner closes it while a suspect read may end the shard's thread again (quarantine.ts). Other
+// threads then send their reads through the owner, which keeps the list of suspects. Each thread counts its
+// reads in flight in its own place.
 
-/** Number of words per shard before the threads' words. */
+/** Number of words at the start of each shard's entry, before one word per thread. */
 const HEAD_WORDS = 1;
 
 export class ShardGate {
-  /** Can be posted to other threads. */
+  /** The gates' memory, which can be posted to other threads. */
   readonly shared: SharedArrayBuffer;
   readonly #words: Int32Array;
   readonly #shards: number;
   readonly #wordsPerShard: number;
 
-  /**
-   * `places` is the number of reading threads. `shared` is the memory of a gate created by another thread.
-   */
+  /** `places` is the number of reading threads. `shared` is the memory of gates created by another thread. */
   constructor(shards: number, places: number, shared?: SharedArrayBuffer) {
     this.#shards = shards;
     this.#wordsPerShard = HEAD_WORDS + places;
@@ -24,7 +22,10 @@ export class ShardGate {
     this.#words = new Int32Array(this.shared);
   }
 
-  /** Must be called before a thread sends a read. If it returns false, the read must go through the owner. */
+  /**
+   * Call before sending a read. If it returns false, the read must go through the owner. If it returns true,
+   * call `leave` when the read is over.
+   */
   enter(shard: number, place: number): boolean {
     const at = shard * this.#wordsPerShard;
     Atomics.add(this.#words, at + HEAD_WORDS + place, 1);
@@ -41,7 +42,7 @@ export class ShardGate {
     Atomics.store(this.#words, shard * this.#wordsPerShard, Number(!isOpen));
   }
 
-  /** Number of reads that have entered but not left. */
+  /** Number of reads in flight that entered through this gate. */
   inside(shard: number): number {
     const at = shard * this.#wordsPerShard;
     let inside = 0;

@@ -1,7 +1,7 @@
-// One life of a shard's thread: a single run from start to exit. It is a Piscina pool of one thread that is
+// One life of a shard's thread: a single run from start to exit. It is a Piscina pool with one thread that is
 // never restarted, so nothing left over from a dead thread (queued messages, a failed start) reaches the next
 // one. Piscina carries the messages that must stay in order; reads and borrowed memories have their own
-// channels. No other file for the server's threads uses Piscina.
+// channels. No other file for the shards' threads uses Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -23,7 +23,7 @@ export interface ShardLifeOptions {
   /** The worker's module; shards/worker.js of this build by default. */
   readonly workerFile: string | undefined;
   readonly readerOf: ReaderOf;
-  /** Called once, before the requests in flight are rejected. */
+  /** Called once when the thread ends, before the requests in flight are rejected. */
   readonly onEnd: () => void;
   /** Called if the thread throws while no request is in flight. */
   readonly onError: (error: unknown) => void;
@@ -71,12 +71,15 @@ export class ShardLife {
     this.#memories = new BorrowedMemories(memories, readerOf);
   }
 
-  /** Opens channels for another thread's reads and returns that thread's ends. */
+  /**
+   * Opens channels for another thread's reads from the shard, and returns the ends that belong to that
+   * thread.
+   */
   connect(): ShardPorts {
     const reads = new MessageChannel();
     const memories = new MessageChannel();
     const there: ShardPorts = { reads: reads.port2, memories: memories.port2 };
-    // Errors can be ignored: either the thread has ended, or the next message will fail too.
+    // An error needs no handling here: the thread has ended, or the next message will fail too.
     this.#pool.run(there, { transferList: [there.reads, there.memories] }).catch(() => undefined);
     return { reads: reads.port1, memories: memories.port1 };
   }
@@ -91,7 +94,7 @@ export class ShardLife {
     return this.#inside > 0 || this.reads.inside > 0;
   }
 
-  /** The event loop's active time in seconds; null once the thread has exited. */
+  /** How long the thread's event loop has been active, in seconds; null once the thread has exited. */
   get activeSeconds(): number | null {
     const loop = this.#pool.threads[0]?.performance.eventLoopUtilization();
     return loop === undefined ? null : loop.active / 1000;
@@ -122,7 +125,7 @@ export class ShardLife {
   /** Ends the thread, whatever it is doing, and resolves when it has exited. */
   end(): Promise<void> {
     if (!this.#ended) {
-      this.#ended = true; // first, because destroying the pool calls `end` again
+      this.#ended = true; // set first, because destroying the pool calls `end` again
       this.#onEnd();
       this.reads.close(new Error("the shard's thread has ended"));
       this.#memories.close();

@@ -1,5 +1,5 @@
-// The shards' threads: queues, back-pressure, and the replacement of dead or hanging threads. Treats messages
-// as bytes, and controls threads only through ShardLife.
+// The shards' threads: limits the requests waiting for each, and replaces threads that die or hang. Treats
+// messages as bytes, and controls threads only through ShardLife.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
@@ -26,14 +26,23 @@ export interface ThreadReading {
 }
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
-/** Notified when a shard's channels end and when new ones are available. See ShardPool.connect. */
+/**
+ * The other threads that read the shards. They are told when a shard's channels end and when they can connect
+ * again (ShardPool.connect).
+ */
 export interface ShardFollowers {
-  /** Resolves when no thread reads the ended thread's memory. Until then, the shard accepts no writes. */
+  /**
+   * Resolves when no thread reads the memory of the shard's ended thread any longer. Until then, the shard
+   * accepts no writes.
+   */
   ended(shard: number): Promise<void>;
   began(shard: number): void;
 }
 
-/** The ports and life number that another thread needs to read from a shard. */
+/**
+ * What another thread needs to read from a shard: the thread life that it connects to, and its ends of the
+ * channels.
+ */
 export interface ConnectedShard {
   readonly life: number;
   readonly ports: ShardPorts;
@@ -43,7 +52,7 @@ export interface ShardPoolOptions {
   readonly shards: number;
   /**
    * Returns the data that a shard's worker starts with. `beats` is shared with the shard's thread, which
-   * increments it while it is alive.
+   * keeps incrementing it as a sign of life.
    */
   readonly workerData: (shard: number, beats: Int32Array) => unknown;
   /** Creates readers of borrowed memories. If undefined, this thread has no readers. */
@@ -54,7 +63,7 @@ export interface ShardPoolOptions {
   readonly checkPing: (reply: Uint8Array) => void;
   readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
   readonly log: Logger;
-  /** Restores a restarted thread to the state of the dead one. Called again until it succeeds. */
+  /** Brings a restarted thread into the state of the one that died. Called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
   /** Other threads, which read the shards on their own channels. */
   readonly followers?: ShardFollowers;
@@ -88,9 +97,9 @@ export class ShardPool {
   }
 
   /**
-   * Resolves when every thread has answered. Throws the error of a thread that could not start; the caller
-   * then closes the pool. Waits for all threads before it throws, because ending a thread while it opens its
-   * database may crash the process.
+   * Resolves when every thread has answered its first request. If a thread cannot start, throws its error;
+   * the caller then closes the pool. Waits for all threads before throwing, because ending a thread while it
+   * opens its database may crash the process.
    */
   async start(): Promise<void> {
     const started = await Promise.allSettled(this.#threads.map((thread) => thread.start()));
@@ -107,8 +116,8 @@ export class ShardPool {
   }
 
   /**
-   * Like `ask`, but for a read: it may overtake other requests, and its bytes are not transferred. Different
-   * flows' reads share the shard fairly.
+   * Like `ask`, but for a read: it may overtake other requests, and its bytes are not transferred. Reads of
+   * different flows share the shard fairly.
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
     return (this.#threads[shard] as ShardThread).send(request, flow);
@@ -130,7 +139,7 @@ export class ShardPool {
     return (this.#threads[shard] as ShardThread).reader(uid);
   }
 
-  /** Reports that one of the index's readers has failed. For a while, the index's reads go to the shards. */
+  /** One of the index's readers has failed. For a while, the index's reads go to the shards instead. */
   readerFailed(uid: number): void {
     for (const thread of this.#threads) thread.readerFailed(uid);
   }
@@ -148,7 +157,7 @@ export class ShardPool {
 class ShardThread {
   readonly #shard: number;
   readonly #options: ShardPoolOptions;
-  /** Incremented by the thread while it is alive. */
+  /** The thread keeps incrementing this as a sign of life. */
   readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #watchdog: Watchdog;
   #life: ShardLife;
@@ -194,8 +203,8 @@ class ShardThread {
   }
 
   /**
-   * If `flow` is null, the request is ordered and its bytes are transferred. Otherwise the request is a read,
-   * and its bytes stay with the caller.
+   * If `flow` is null, the request is sent in order with the others, and its bytes are transferred. Otherwise
+   * the request is a read, and its bytes stay with the caller.
    */
   async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
@@ -276,7 +285,7 @@ class ShardThread {
   }
 
   /**
-   * Restarts the thread. Retries until it succeeds or the pool is closed, because an index cannot answer
+   * Restarts the thread. Keeps trying until it succeeds or the pool is closed, because an index cannot answer
    * without all of its shards.
    */
   async #reopen(): Promise<void> {

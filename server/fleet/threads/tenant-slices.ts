@@ -5,8 +5,8 @@
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
 
 /**
- * Bodies and replies larger than this many bytes wait for a slice. Most are smaller, and the wait would take
- * longer than their work.
+ * Bodies and replies larger than this many bytes wait for a slice. For smaller ones, which are most, waiting
+ * would take longer than the work.
  */
 export const LARGE_BYTES = 128 * 1024;
 
@@ -16,11 +16,11 @@ export const LARGE_BYTES = 128 * 1024;
  */
 const PATIENCE_MS = 8;
 
-/** The slices of a query in progress. */
+/** A query's access to the slices. */
 export interface QuerySlices {
   /** See TenantSlices. */
   next(): Promise<void>;
-  /** Must be called when the query has ended. */
+  /** Call when the query has ended. */
   end(): void;
 }
 
@@ -29,7 +29,7 @@ export class TenantSlices {
   #scheduled = false;
   /** Number of queries in progress that have not needed a slice. */
   #light = 0;
-  /** Limits how long a slice yields; null if no slice is yielding. */
+  /** Timer that ends the current slice's wait for light queries; null if no slice is waiting. */
   #patience: NodeJS.Timeout | null = null;
 
   /** Starts a query, which is light until it needs a slice. */
@@ -72,7 +72,7 @@ export class TenantSlices {
     setImmediate(this.#run);
   }
 
-  /** Starts the yielding slice, if there is one. */
+  /** Starts the slice that is waiting for light queries, if there is one. */
   #goOn(): void {
     if (this.#patience === null) return;
     clearTimeout(this.#patience);
@@ -99,12 +99,12 @@ export class TenantSlices {
   };
 }
 
-/** Maximum length (ms) of a slice. */
+/** Once a slice has lasted this long (ms), `inSlices` waits for another one. */
 const SLICE_MS = 2;
 
 /**
- * Runs the work step by step, waiting for another slice whenever the current one is used up. Short work
- * returns its result synchronously.
+ * Runs the work step by step, and waits for another slice whenever the current one is used up. If the work
+ * fits into the current slice, returns its result synchronously.
  */
 export function inSlices<T>(work: Generator<void, T>, nextSlice: () => Promise<void>): T | Promise<T> {
   const endMs = performance.now() + SLICE_MS;

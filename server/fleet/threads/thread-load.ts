@@ -1,8 +1,8 @@
-// Decides whether this thread is so busy that it should leave work to the shards' threads where possible.
+// Decides whether this thread is so busy that it should leave reads to the shards' threads where possible.
 import type { QueryLoad } from "./query-load.js";
 
 const LOOK_MS = 250;
-/** Event loop utilization above which the thread counts as busy. */
+/** The thread counts as busy if its event loop is active for more than this fraction of the time. */
 const BUSY_SHARE = 0.9;
 
 export class ThreadLoad {
@@ -13,8 +13,8 @@ export class ThreadLoad {
   #busy = false;
 
   /**
-   * `oneOfSeveral` is true if other threads also answer queries. The shards' threads are then not idle
-   * either.
+   * `oneOfSeveral` is true if other threads answer queries too. The shards' threads then have no time to
+   * spare, and this thread never leaves work to them because it is busy.
    */
   constructor(queries: Pick<QueryLoad, "here">, oneOfSeveral: boolean) {
     this.#queries = queries;
@@ -22,14 +22,14 @@ export class ThreadLoad {
   }
 
   /**
-   * True if this thread is busy and other queries are waiting for it. Read it before a query begins, so that
-   * the query itself is not counted.
+   * True if this thread is busy and answering other queries. Read it before a query begins, so that the query
+   * itself is not counted.
    */
   get wantsHelp(): boolean {
     return !this.#oneOfSeveral && this.#isBusy() && this.#queries.here > 0;
   }
 
-  /** Measures the utilization since the last measurement, at most once per LOOK_MS. */
+  /** True if the thread was busy when last measured. Measures at most once per LOOK_MS. */
   #isBusy(): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#sinceMs < LOOK_MS) return this.#busy;

@@ -1,23 +1,26 @@
-// Watches one thread through its beats: a counter in shared memory that the thread increments while it is
-// alive.
+// Watches one thread. The thread proves that it is alive by incrementing a counter in shared memory: each
+// increment is a beat.
 
 /**
- * A thread counts as hanging if it misses this many checks in a row. A single missed check proves nothing,
- * because the watching thread itself may have been paused.
+ * A thread counts as hanging if it has not beaten for this many checks in a row. One check without a beat
+ * proves nothing, because the watching thread itself may have been paused.
  */
 const MISSED_MAX = 10;
 /**
- * Like MISSED_MAX, but before the first beat. It is higher because the thread first loads its code, which
- * takes long on a busy machine.
+ * Used instead of MISSED_MAX before the first beat. It is higher because the thread first has to load its
+ * code, which takes long on a busy machine.
  */
 const MISSED_MAX_AT_START = 60;
 
 export interface Watched {
   /** The number of beats so far. */
   readonly beats: () => number;
-  /** False while the thread does not need to beat. */
+  /** False while the thread is not expected to beat. */
   readonly mustBeat: () => boolean;
-  /** Called once when the thread hangs, and again only after another beat or `begin`. */
+  /**
+   * Called once when the thread hangs. Called again only if the thread hangs again after another beat or
+   * `begin`.
+   */
   readonly onHang: () => void;
 }
 
@@ -28,7 +31,7 @@ export class Watchdog {
   #hasBeaten = false;
   #missed = 0;
 
-  /** `hangMsMax` is the maximum time (ms) without a beat, once the thread has beaten for the first time. */
+  /** After its first beat, the thread may go without one for at most `hangMsMax` milliseconds. */
   constructor(hangMsMax: number, watched: Watched) {
     this.#watched = watched;
     this.#timer = setInterval(() => this.#look(), hangMsMax / MISSED_MAX).unref();
