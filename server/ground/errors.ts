@@ -4,7 +4,7 @@
 
 interface ErrorKind {
   readonly status: number;
-  /** When the error is returned, as worded in docs/ERRORS.md. */
+  /** When the error is returned, in the words of docs/ERRORS.md. */
   readonly meaning: string;
 }
 
@@ -107,14 +107,14 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface ErrorExtras {
-  /** Machine-readable facts, for example {position: 12} for a filter error. */
+  /** Facts for programs, for example {position: 12} for an error in a filter. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Seconds to wait before a retry makes sense. Sent as the Retry-After header. */
+  /** After how many seconds a retry makes sense. Sent as the Retry-After header. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
 }
 
-/** An error that a client may see. `message` is one clear sentence that names the invalid parameter. */
+/** An error that clients may see. `message` is one clear sentence that names the invalid parameter. */
 export class SkeinError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -132,9 +132,9 @@ export class SkeinError extends Error {
 }
 
 /**
- * Why a data source's run failed: the run's `error_code`, which never appears in an HTTP error. The suffix is
- * the HTTP status with the closest meaning; 520 to 525 are the codes that proxies use for failures of their
- * origin server. docs/ERRORS.md has the same table.
+ * Why a data source's run failed. These codes are a run's `error_code` and never appear in an HTTP error. The
+ * suffix is the HTTP status with the closest meaning; 520 to 525 are the codes that proxies use if their
+ * origin server fails. docs/ERRORS.md has the same table.
  */
 export const FEED_ERRORS = {
   "SK-DS-401":

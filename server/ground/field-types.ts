@@ -1,6 +1,6 @@
-// The table of field types with their engine codes, values and capabilities. Used by the schema, filters,
-// documents, the command line and the OpenAPI document. A new type needs one entry here plus the engine's own
-// code for it. Independent of indexes.
+// The table of field types: their engine codes, values and capabilities. The schema, filters, documents, the
+// command line and the OpenAPI document use it. A new type needs one entry here, and its own code in the
+// engine. Independent of indexes.
 import {
   TYPE_BOOL,
   TYPE_FLOAT,
@@ -18,16 +18,16 @@ import {
 export type ValueKind = "string" | "int" | "float" | "bool";
 
 interface FieldTypeEntry {
-  /** The engine's TYPE_* constant. */
+  /** The engine's TYPE_* constant for the type. */
   readonly code: number;
   readonly kind: ValueKind;
   /** True if the field's value in a document is a list. */
   readonly array: boolean;
-  /** The default of `sort` for an indexed field; null if fields of this type cannot be sorted by. */
+  /** Default of `sort` for an indexed field. Null if fields of this type cannot be used for sorting. */
   readonly sortDefault: boolean | null;
   /** True if a field of this type can be the default sorting field. */
   readonly ranks: boolean;
-  /** The accepted JSON values, as worded in error messages and the OpenAPI document. */
+  /** The accepted JSON values, worded for error messages and the OpenAPI document. */
   readonly takes: string;
 }
 
@@ -100,15 +100,15 @@ export const FIELD_TYPES = {
 
 export type FieldType = keyof typeof FIELD_TYPES;
 
-/** In table order. */
+/** The names of all field types, in table order. */
 export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as readonly FieldType[];
 
-/** True if fields of this type have a language and their words are searched. */
+/** True if fields of this type contain words to search and can have a language. */
 export function isTextType(type: FieldType): boolean {
   return FIELD_TYPES[type].kind === "string";
 }
 
-/** Lists the types that satisfy `holds`, for use in a sentence: "int32, int64 or float". */
+/** Lists the types for which `holds` returns true, phrased for a sentence: "int32, int64 or float". */
 export function typesThat(holds: (entry: FieldTypeEntry) => boolean): string {
   const names = FIELD_TYPE_NAMES.filter((name) => holds(FIELD_TYPES[name]));
   const last = names.at(-1) ?? "";

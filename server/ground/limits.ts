@@ -1,8 +1,8 @@
 // All of the service's limits. Each name includes its unit. Limits are enforced elsewhere.
 
 /**
- * Limits on requests and replies. A request that exceeds a limit is refused, or the number in it is clamped.
- * Listed in docs/limits.md.
+ * Limits on requests and replies. A request that exceeds one is refused, or the number that exceeds it is
+ * clamped. Listed in docs/limits.md.
  */
 export const REQUEST_LIMITS = {
   // HTTP
@@ -57,14 +57,14 @@ export const SERVER_LIMITS = {
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // an index starts in one shard and is spread over all shards once it exceeds either of these limits. With a
-  // limit of 1 document, indexes are spread from the start
+  // an index starts in one shard, and is spread over all shards once it exceeds either of these limits. If
+  // homeDocumentsMax is 1, new indexes are spread from the start
   homeDocumentsMax: 30_000,
   homeBytesMax: 64 * 1024 * 1024,
 
   // indexes with at most this many documents are read on the HTTP thread, directly from the shards' memory.
-  // The lower limit applies while the only HTTP thread is busy and queries are waiting. A read that exceeds
-  // localReadMsMax in one turn of the event loop continues in the shards. Each front-end has its own document
+  // The lower limit applies if the only HTTP thread is busy and queries are waiting. A read that exceeds
+  // localReadMsMax in one turn of the event loop is left to the shards. Each front-end has its own document
   // and vector caches
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
@@ -79,19 +79,19 @@ export const SERVER_LIMITS = {
   auditFileBytesMax: 16 * 1024 * 1024,
   auditFilesMax: 8,
 
-  // process: above this much resident memory, documents are refused with 503 (deletions are not)
+  // process: documents are refused with 503 while more memory than this is resident (deletions are not)
   memoryBytesMax: Number.POSITIVE_INFINITY,
 
-  // process: below this much free disk space, documents are refused with 503 (deletions are not)
+  // process: documents are refused with 503 while less disk space than this is free (deletions are not)
   diskFreeBytesMin: 64 * 1024 * 1024,
 
-  // feeds: bytes per item, maximum silence of a feed's server, maximum duration of a preview
+  // feeds: bytes per item, how long a feed's server may be silent, how long a preview may take
   feedItemBytesMax: 4 * 1024 * 1024,
   feedSilenceMsMax: 60_000,
   feedPreviewMsMax: 30_000,
 
-  // query log: bytes on disk (the oldest rows beyond them are deleted), and bytes kept in memory while the
-  // disk accepts no writes
+  // query log: bytes on disk (if there are more, the oldest rows are deleted), and bytes kept in memory while
+  // the disk accepts no writes
   queryLogBytesMax: 4 * 1024 * 1024 * 1024,
   queryLogWaitingBytesMax: 16 * 1024 * 1024,
 
@@ -124,10 +124,10 @@ export const SERVER_LIMITS = {
 /** The configuration file may override any of these limits under "limits". */
 export const DEFAULT_LIMITS = { ...REQUEST_LIMITS, ...SERVER_LIMITS };
 
-/** The effective limits. Each name includes its unit: bytes, milliseconds or the things counted. */
+/** The limits in effect. The unit is in each name: bytes, milliseconds or what is counted. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
-/** Limits on single values, identical on every server. Also listed in docs/limits.md. */
+/** Limits on single values. They are the same on every server. Also listed in docs/limits.md. */
 export const FIXED_LIMITS = {
   // HTTP and documents
   jsonDepthMax: 64,
@@ -192,7 +192,7 @@ export const FIXED_LIMITS = {
   typosMax: 4,
   filterValueWordsMax: 10_000,
   filterNumberCharactersMax: 400,
-  /** The program sent to the shards stores the number of operations as a u16. */
+  /** The number of operations is a u16 in the program sent to the shards. */
   filterOperationsMax: 0xffff,
 
   // query log and audit log

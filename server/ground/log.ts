@@ -33,8 +33,8 @@ export function createLogger(
 }
 
 /**
- * Replaces the positions in an error's stack with source positions. A thrown value that is not an error has
- * no stack and is returned unchanged.
+ * Replaces the positions in an error's stack with source positions. Returns a thrown value that is not an
+ * error unchanged, because it has no stack.
  */
 function withPositions(logged: unknown, positions: SourcePositions): unknown {
   if (typeof logged !== "object" || logged === null || !("stack" in logged)) return logged;
@@ -64,7 +64,10 @@ class LineWriter {
     }
   }
 
-  /** Writes some of the bytes. If the output is a full non-blocking pipe, waits for its reader. */
+  /**
+   * Writes some of the bytes and returns how many. If the output is a non-blocking pipe that is full, waits
+   * for its reader.
+   */
   #writeSome(bytes: Buffer, from: number): number {
     for (;;) {
       try {

@@ -10,7 +10,7 @@ import { PACKAGE_FOLDER } from "../../engine-wasm/host/runtime/built-files.js";
 const BUILT_POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
 
 export class SourcePositions {
-  /** Source positions by built position, so that a recurring error costs only a lookup. */
+  /** Source positions already looked up, by built position, so that a recurring error costs no search. */
   readonly #known = new Map<string, string>();
 
   /** Replaces each position in a built file with its source position, if the file has a source map. */
@@ -30,7 +30,10 @@ export class SourcePositions {
   }
 }
 
-/** Returns null if the file has no map, because it is a source file or belongs to a package. */
+/**
+ * Returns the file's source map. Null if there is none, because the file is a source file or belongs to a
+ * package.
+ */
 function sourceMapOf(file: string): SourceMap | null {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${file}.map`, "utf8")));
@@ -39,7 +42,7 @@ function sourceMapOf(file: string): SourceMap | null {
   }
 }
 
-/** Lines and columns are 1-based. */
+/** Looks up the position in the source. Lines and columns count from 1. */
 function sourcePosition(
   file: string,
   map: SourceMap | null,

@@ -1,5 +1,5 @@
-// Counts the current uses of numbered things, and lets callers wait until a thing is unused. Independent of
-// what is used.
+// Counts how many uses of a numbered resource are in progress, and lets callers wait until a resource is
+// unused. Does not know what the resources are.
 import { within } from "./jobs/deadline.js";
 
 export class Uses {
@@ -17,7 +17,7 @@ export class Uses {
   }
 
   /**
-   * Resolves when the thing is unused, after `msMax` milliseconds, or when `signal` is aborted, whichever
+   * Resolves when the resource is unused, after `msMax` milliseconds, or when `signal` aborts, whichever
    * comes first.
    */
   async ended(id: number, msMax: number, signal?: AbortSignal): Promise<void> {

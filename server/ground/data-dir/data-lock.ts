@@ -1,6 +1,6 @@
-// The lock on a data directory, held by a server, or by a command that runs while no server does. Node has no
-// file locks, but LevelDB has them on every platform, and they end with the process however it ends. So an
-// empty database serves as the lock, and a file next to it names the holder.
+// The lock on a data directory. A server holds it, or a command that must not run at the same time as a
+// server. Node has no file locks, but LevelDB has them on every platform, and they end with the process
+// however it ends. So an empty database serves as the lock, and a file next to it names the holder.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LevelStore } from "../../../shards/storage/level-store.js";
@@ -9,7 +9,7 @@ import { StoreDamagedError, StoreLockedError } from "../../../shards/storage/sto
 const LOCK_DIR = "lock";
 const OWNER_FILE = "owner.json";
 
-/** The directory is in use. The message is written for people. */
+/** Another process is using the directory. The message is written for people. */
 export class DataDirLockedError extends Error {
   constructor(dataDir: string, owner: string, options?: ErrorOptions) {
     super(`another ${owner} is running on the data directory ${dataDir}`, options);
@@ -18,8 +18,8 @@ export class DataDirLockedError extends Error {
 }
 
 /**
- * Locks the directory, which must exist, for this process and returns a function that unlocks it. `what`
- * names the holder ("server", "skein check"). Throws DataDirLockedError.
+ * Locks the directory, which must exist, and returns a function that unlocks it. The lock belongs to this
+ * process; `what` is what its holder is called ("server", "skein check"). Throws DataDirLockedError.
  */
 export async function lockDataDir(dataDir: string, what: string): Promise<() => Promise<void>> {
   const location = join(dataDir, LOCK_DIR);

@@ -1,5 +1,5 @@
-// Directory changes that survive a power failure. A rename is durable only once its directory has been
-// synced.
+// Changes to directories that survive a power failure. A rename, for example, is durable only once its
+// directory has been synced.
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -30,8 +30,8 @@ export function syncDirectoryNow(path: string): void {
 }
 
 /**
- * Renames within one file system. Once this resolves, the new name is durable; a crash before that leaves
- * either name.
+ * Renames a file or directory within one file system. Once this resolves, the rename is durable; after an
+ * earlier crash, either name may exist.
  */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);

@@ -1,17 +1,17 @@
-// Refuses writes while memory or disk space is short. Checks before anything is sent to a shard, so a refused
-// write leaves nothing half done. Reads continue, and writes are accepted again once space is free.
+// Refuses writes while memory or disk space is short. The check comes before anything is sent to a shard, so
+// a refused write leaves nothing half done. Reads continue, and writes are accepted again once space is free.
 import { statfsSync } from "node:fs";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 
 const RETRY_SECONDS = 10;
-/** Minimum interval (ms) between measurements of the free disk space. */
+/** Free disk space is measured at most once in this many milliseconds. */
 const DISK_MS = 250;
 
 export class Headroom {
   readonly #dataDir: string;
   readonly #limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">;
-  /** The last measurement of free bytes on the data directory's disk. */
+  /** When the data directory's disk was last measured, and how much of it was free. */
   #known = { atMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
   constructor(dataDir: string, limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">) {

@@ -1,5 +1,5 @@
-// Permissions: the data directory and all its files belong to the user who runs the server, and no other user
-// can read them.
+// File permissions: the data directory and all its files belong to the user who runs the server, and no other
+// user can read them.
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,15 +7,17 @@ const OTHERS = 0o077;
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** From now on, only their user can read the files that this process, its threads and its children create. */
+/**
+ * Files that this process, its threads and its children create from now on are readable only by their user.
+ */
 export function makePrivateFiles(): void {
   process.umask(OTHERS);
 }
 
 /**
- * Revokes other users' access to a directory and its contents, which earlier versions may have left readable.
- * The directory itself comes last, so that an interrupted start repeats the work. Does not follow links.
- * Throws chmod's errors, such as EPERM for a directory owned by another user.
+ * Takes other users' access to a directory and its contents away, since earlier versions may have left them
+ * readable. The directory itself is changed last, so that after an interruption the next start repeats the
+ * work. Does not follow links. Throws chmod's errors, such as EPERM for a directory owned by another user.
  */
 export function takeFromOthers(directory: string): void {
   if ((statSync(directory).mode & OTHERS) === 0) return;

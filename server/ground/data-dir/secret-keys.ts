@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { syncDirectoryNow } from "./durable-files.js";
 
 export const SECRETS_FILE = "secrets.key";
-/** Keys about to replace those in SECRETS_FILE. */
+/** File with new keys, which a rotation is about to put in the place of SECRETS_FILE. */
 export const NEXT_SECRETS_FILE = "secrets.key.next";
 /** ON DISK - the pseudonyms in query logs depend on this text. */
 const PSEUDONYMS = "users of the query log";
@@ -19,7 +19,8 @@ const FILE_TEXT = /^([0-9a-f]{64})(?:\n([0-9a-f]{64}))?$/i;
 export interface SecretKeys {
   readonly sealing: Buffer;
   /**
-   * The key for people's pseudonyms in the query log. Never changes, so a person keeps the same pseudonym.
+   * The key from which people's pseudonyms in the query log are computed. Never changes, so that a person
+   * keeps the same pseudonym.
    */
   readonly pseudonyms: Buffer;
 }
@@ -29,7 +30,7 @@ export function makeKeys(): SecretKeys {
   return { sealing, pseudonyms: pseudonymsOf(sealing) };
 }
 
-/** Returns null if there is no file. Throws if the file does not contain a key. */
+/** Reads the keys. Returns null if there is no file. Throws if the file does not contain a key. */
 export function readKeys(path: string): SecretKeys | null {
   let text: string;
   try {
@@ -47,7 +48,7 @@ export function readKeys(path: string): SecretKeys | null {
   return { sealing, pseudonyms: second === undefined ? pseudonymsOf(sealing) : Buffer.from(second, "hex") };
 }
 
-/** Replaces the file. When this returns, the new keys are durable. */
+/** Replaces the file with one that contains these keys. They are durable when this returns. */
 export function writeKeys(path: string, { sealing, pseudonyms }: SecretKeys): void {
   const keys = pseudonyms.equals(pseudonymsOf(sealing)) ? [sealing] : [sealing, pseudonyms];
   const text = keys.map((key) => `${key.toString("hex")}\n`).join("");

@@ -25,7 +25,10 @@ export class Secrets {
     this.#path = join(dataDir, file);
   }
 
-  /** `subject` identifies the secret's owner. `open` requires the same subject. */
+  /**
+   * Encrypts the secret for `subject`, which identifies its owner. Only `open` with the same subject can
+   * decrypt it.
+   */
   seal(secret: string, subject: string): Uint8Array {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#ownKeys().sealing, nonce).setAAD(Buffer.from(subject));
@@ -33,7 +36,7 @@ export class Secrets {
     return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), text]));
   }
 
-  /** Throws UnreadableSecretError. */
+  /** Decrypts a secret. Throws UnreadableSecretError. */
   open(sealed: Uint8Array, subject: string): string {
     const nonce = sealed.subarray(0, NONCE_BYTES);
     const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -47,7 +50,7 @@ export class Secrets {
     }
   }
 
-  /** The key for people's pseudonyms in the query log. */
+  /** The key from which people's pseudonyms in the query log are computed. */
   get pseudonymKey(): Uint8Array {
     return this.#ownKeys().pseudonyms;
   }

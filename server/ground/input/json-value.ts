@@ -1,5 +1,5 @@
-// Unvalidated JSON values: tells objects from other values, and describes a value or a syntax error for error
-// messages.
+// JSON values that have not been validated: distinguishes objects from other values, and describes a value or
+// a syntax error for error messages.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
-/** Describes only a value's kind, for error messages about secrets. */
+/** Describes only what kind of value it is, for error messages about secrets. */
 export function kindOf(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (typeof value === "number" || typeof value === "bigint") return "a number";
@@ -24,7 +24,7 @@ export function kindOf(value: unknown): string {
 }
 
 /**
- * Explains why a text is not JSON: V8's message without its quotation from the text, which may be long or
+ * Explains why a text is not JSON: V8's message, without its quotation from the text, which may be long or
  * secret.
  */
 export function syntaxText(error: SyntaxError, text: string): string {

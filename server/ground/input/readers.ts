@@ -1,6 +1,6 @@
-// Readers of untrusted JSON values. A reader checks one value, and describes the accepted values for the
-// OpenAPI document. It refuses an invalid value with a one-sentence message: "per_page must be an integer,
-// not "10"". Knows no member names.
+// Readers of untrusted JSON values. A reader checks one value, and describes the values that it accepts for
+// the OpenAPI document. It refuses an invalid value with a one-sentence message: "per_page must be an
+// integer, not "10"". A reader does not know the name of the member that it reads.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
 import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
@@ -8,11 +8,11 @@ import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
 /** A JSON schema for the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Rules for a whole body: the effective limits, and the error code for refusals. */
+/** What the readers of one body need: the limits in effect, and the error code for refusals. */
 export interface InputRules {
   readonly limits: Limits;
   readonly code: ErrorCode;
-  /** True for a secret value and everything inside it. Error messages do not show secrets. */
+  /** True inside a secret value. Error messages then do not show the value. */
   readonly secret?: true;
 }
 
@@ -23,13 +23,14 @@ export interface ValueReader<T> {
   /** The expected value, for error messages: "an integer from 0 to 4". */
   readonly takes: string;
   readonly schema: JsonSchema;
-  /** Schema for changing the object. Only object readers have it. */
+  /** Schema of a request that changes an object. Only object readers have it. */
   readonly changeSchema?: JsonSchema;
-  /** Schema for replies. Only readers of objects and of lists of objects have it. */
+  /** Schema of the value in a reply. Only readers of objects and of lists of objects have it. */
   readonly completeSchema?: JsonSchema;
   /**
-   * Returns the checked value. `path` names the value in error messages: "schema.fields[2].name". `present`
-   * is the object to change; only object readers use it. Throws a SkeinError with the code in `rules`.
+   * Returns the checked value. `path` is the value's place in the body, for error messages:
+   * "schema.fields[2].name". `present` is the object that the value changes; only object readers use it.
+   * Throws a SkeinError with the code in `rules`.
    */
   read(value: unknown, path: string, rules: InputRules, present?: object): T;
 }
@@ -95,7 +96,7 @@ export function integer(minimum: number, maximum: number): ValueReader<number> {
   };
 }
 
-/** An integer, clamped to the range. */
+/** An integer; one outside the range is clamped to it. */
 export function clamped(low: number, high: Bound): ValueReader<number> {
   const takes = "an integer";
   return {
@@ -170,7 +171,7 @@ export function texts(
   return list(text(bytesMax), itemsMax, "an array of strings");
 }
 
-/** A list with at least one of the choices. Duplicates are removed. */
+/** A list of at least one of the choices, from which duplicates are removed. */
 export function someOf<T extends string>(choices: readonly T[], takes: string): ValueReader<readonly T[]> {
   const all = list(oneOf(choices), 100, takes);
   return {

@@ -1,9 +1,9 @@
-// Reads times sent by clients. Knows no member names.
+// A reader of times sent by clients. It does not know the name of the member that it reads.
 import { text, type ValueReader, wrongType } from "./readers.js";
 
 const BYTES_MAX = 100;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
-/** Later times have years with more than four digits, which many ISO 8601 parsers reject. */
+/** Latest accepted time. Later years have more than four digits, which many ISO 8601 parsers reject. */
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 const TEXT = text(BYTES_MAX, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
 

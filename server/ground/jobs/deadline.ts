@@ -1,12 +1,12 @@
-// Time limits: cancels work at a deadline, or stops waiting while the work continues.
+// Time limits: cancel work at a deadline, or stop waiting for it and let it continue.
 
-/** Longest timer delay (ms) in Node.js, which fires timers with longer delays immediately. */
+/** Longest timer delay (ms) that Node.js supports. A timer with a longer delay fires at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs the work with a controller that aborts when any of the signals does, with that signal's reason. Leaves
- * no listener behind. Not `AbortSignal.any`, which in Node.js 20 drops signals that nothing else references
- * (nodejs/node#57736).
+ * Runs the work with a controller that aborts as soon as any of the signals does, with the same reason.
+ * Leaves no listener behind. Not `AbortSignal.any`, because in Node.js 20 it loses signals that nothing else
+ * references (nodejs/node#57736).
  */
 export async function underSignals<T>(
   signals: readonly AbortSignal[],

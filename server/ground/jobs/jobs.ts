@@ -1,7 +1,7 @@
 // Named background work. Jobs on the same subject run one after another in queue order; jobs on different
 // subjects run concurrently. A job can be cancelled. Stopping the server cancels all jobs and waits for them
-// to end. Knows nothing about what the jobs do. Queues are unbounded, so a caller that does not await its
-// jobs must check `has` before queueing another, or cancel the existing ones.
+// to end. Knows nothing about what the jobs do. Queues are unbounded: before queueing another job, a caller
+// that does not await its jobs must check `has` or cancel the earlier ones.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 
@@ -12,7 +12,7 @@ export interface Job {
   readonly subject: string;
 }
 
-/** When `signal` aborts, the work must end soon and leave nothing half done. */
+/** The work must end soon after `signal` aborts, and must leave nothing half done. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 interface Queued {
@@ -37,8 +37,8 @@ export class Jobs {
   }
 
   /**
-   * For work that a caller awaits. Runs it after all earlier jobs on its subject, and settles with its
-   * outcome. Throws SK-SYS-503 if the job is cancelled before it begins.
+   * Runs the work after all earlier jobs on its subject, and settles with its outcome. For work whose outcome
+   * the caller awaits. Throws SK-SYS-503 if the job is cancelled before it begins.
    */
   async run<T>(job: Job, work: Work<T>): Promise<T> {
     if (this.#drained !== null) throw cancelled(job);
@@ -52,7 +52,8 @@ export class Jobs {
   }
 
   /**
-   * For work that nobody awaits. Like `run`, but logs failures. Resolves when the job is over; never rejects.
+   * Like `run`, but logs a failure instead of rejecting; resolves when the job is over. For work whose
+   * outcome nobody awaits.
    */
   async start(job: Job, work: Work<unknown>): Promise<void> {
     const logged: Work<void> = async (signal) => {
@@ -66,9 +67,7 @@ export class Jobs {
     await this.run(job, logged).catch(() => undefined); // cancelled before it began
   }
 
-  /**
-   * Starts the job every `ms` milliseconds. Skips a start while the previous run is still running or queued.
-   */
+  /** Starts the job every `ms` milliseconds, except when the previous run is still queued or running. */
   every(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       if (!this.has(job)) void this.start(job, work);
@@ -76,7 +75,7 @@ export class Jobs {
     this.#schedule(job, () => setInterval(begin, ms));
   }
 
-  /** Starts the job after `ms` milliseconds. Calling it again before then restarts the timer. */
+  /** Starts the job after `ms` milliseconds. A second call before that time restarts the timer. */
   after(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       this.#unschedule(job);
@@ -100,8 +99,8 @@ export class Jobs {
   }
 
   /**
-   * Called once, when the server stops. Cancels all jobs, accepts no new ones, and resolves when the last one
-   * has ended.
+   * Cancels all jobs, accepts no new ones, and resolves when the last one has ended. Call it once, when the
+   * server stops.
    */
   async drain(): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -111,7 +110,7 @@ export class Jobs {
     });
   }
 
-  /** Runs the jobs of a new queue, including those that join it during the run, until the queue is empty. */
+  /** Runs the queue's jobs, including those added in the meantime, until the queue is empty. */
   async #workOff(subject: string, queue: Queued[]): Promise<void> {
     this.#queues.set(subject, queue);
     for (let first = queue[0]; first !== undefined; first = queue[0]) {

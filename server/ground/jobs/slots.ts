@@ -1,4 +1,4 @@
-// A semaphore: limits how many tasks run concurrently. Further tasks wait and start in order of arrival.
+// A semaphore: limits how many tasks run concurrently. The other tasks wait and start in order of arrival.
 
 export class Slots {
   #free: number;
@@ -12,7 +12,10 @@ export class Slots {
     return this.#waiting.length;
   }
 
-  /** Runs the work once a slot is free. If the signal aborts first, throws its reason. */
+  /**
+   * Runs the work once a slot is free. If the signal aborts while the work is still waiting, throws the
+   * signal's reason.
+   */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
     try {

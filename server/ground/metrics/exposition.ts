@@ -10,9 +10,9 @@ import { type RecorderValues, sumOf } from "./recorder-values.js";
 
 const PREFIX = "skein_";
 
-/** The values that one scrape prints. */
+/** The values printed for one scrape. */
 interface Source {
-  /** Summed over all threads. */
+  /** Sum over all threads. */
   values: RecorderValues;
   readings: Readings;
 }
@@ -55,9 +55,9 @@ export class Exposition {
   }
 
   /**
-   * Returns one scrape's text, printed metric by metric so that requests are handled in between. Contains the
-   * values of this thread's recorder and of `others`, the other threads' recorders. Must not be called again
-   * before the previous call has resolved.
+   * Returns the text for one scrape: the counts of this thread's recorder and of `others`, the other threads'
+   * recorders, and `readings`. Prints metric by metric, so that requests are handled in between. Must not be
+   * called again before the previous call has resolved.
    */
   async text(readings: Readings, others: readonly RecorderValues[] = []): Promise<string> {
     this.#source.readings = readings;
@@ -110,12 +110,12 @@ class RecordedHistogram extends Histogram {
         { metricName: `${name}_count`, labels, value: count },
       ];
     });
-    // The typings declare a numeric enum, but the library itself uses names.
+    // The typings require a numeric enum, but the library itself uses names.
     const type = "histogram" as unknown as MetricType;
     return { name, help: this.#family.help, type, aggregator: "sum", collect: () => undefined, values };
   }
 
-  /** The registry prefers this method over `get`; the library's typings omit it. */
+  /** The registry calls this method rather than `get`; the library's typings omit it. */
   getForPromString(): ReturnType<Histogram["get"]> {
     return this.get();
   }

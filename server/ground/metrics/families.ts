@@ -1,4 +1,4 @@
-// The list of metrics: name, help, labels and source of the values. Plain data, no library.
+// The list of metrics: name, help, labels, and where the values come from. Plain data, no library.
 // docs/OPERATIONS.md has the same list for operators, and a test compares the two.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import type { HistogramValues } from "./histogram.js";
@@ -12,7 +12,7 @@ type Samples<T> = readonly (readonly [labels: Labels, value: T])[];
 
 export interface NumberFamily {
   readonly type: "counter" | "gauge";
-  /** Name without the common prefix. */
+  /** Name without the prefix that all metrics share. */
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
@@ -27,7 +27,10 @@ export interface HistogramFamily {
   samples(recorder: RecorderValues): Samples<HistogramValues>;
 }
 
-/** Stands for all indexes not listed by name in the labels index and tenant. Not a valid index name. */
+/**
+ * Value of the labels index and tenant in the sample for all indexes that are not listed by name. Cannot be
+ * an index name.
+ */
 export const OTHERS = "(others)";
 
 const SOURCES: readonly DocumentSource[] = ["batch", "import", "single", "feed"];
@@ -365,8 +368,8 @@ function ofIndex(name: string, help: string, value: (index: IndexReading) => num
 }
 
 /**
- * A metric with one sample for each index for which all shards have reported. A partial sum would look like a
- * loss of documents.
+ * A metric with one sample for each index, except indexes for which some shard has not reported: a partial
+ * sum would look like a loss of documents.
  */
 function ofStats(name: string, help: string, value: (stats: IndexStats) => number): NumberFamily {
   const samples: NumberFamily["samples"] = (_, { indexes }) =>

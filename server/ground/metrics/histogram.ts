@@ -1,20 +1,20 @@
 // Counts durations in fixed buckets. Every request uses it, so an observation is a single array write, with
-// no labels and no library. The exposition reads the counts when metrics are scraped.
+// no labels and no library. The counts are read only when metrics are scraped.
 
 export interface HistogramValues {
   /**
-   * Maps each upper bound in seconds to the number of values in (previous bound, bound]. The last bound is
+   * For each upper bound in seconds, the number of durations in (previous bound, bound]. The last bound is
    * infinite.
    */
   readonly counts: ReadonlyMap<number, number>;
-  /** Sum of all values in seconds. */
+  /** Sum of all durations in seconds. */
   readonly sum: number;
 }
 
 export class DurationHistogram {
   /** Upper bounds in seconds, ascending and inclusive. */
   readonly #bounds: readonly number[];
-  /** One count per bound, plus a last one for all values above the bounds. */
+  /** One count per bound, and a last one for durations above all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 

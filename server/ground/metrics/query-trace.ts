@@ -1,7 +1,7 @@
-// A stopwatch for one query. Time always counts towards the most recently entered phase, so the phases add up
-// to the total. A phase may be entered several times.
+// A stopwatch for one query. At any time exactly one phase is running, so the phases add up to the total. A
+// phase may be entered several times.
 
-/** In the order in which a query goes through them. "open" occurs only if the index was not loaded. */
+/** The phases, in the order in which a query enters them. "open" occurs only if the index was not loaded. */
 export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;
 export type QueryPhase = (typeof QUERY_PHASES)[number];
 
@@ -25,7 +25,7 @@ export class QueryTrace {
   #phase: QueryPhase = "plan";
   #sinceMs: number;
 
-  /** Starts in phase "plan". */
+  /** Starts the stopwatch in phase "plan". */
   constructor() {
     this.#startedMs = performance.now();
     this.#sinceMs = this.#startedMs;

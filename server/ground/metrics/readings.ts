@@ -1,5 +1,5 @@
-// Values measured when metrics are scraped, unlike the recorder's counts: the state of shards, indexes and
-// disk. Plain data.
+// Values measured when metrics are scraped, unlike the counts in the recorder: the state of shards, indexes
+// and disk. Plain data.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 
 export interface ShardReading {
@@ -10,15 +10,18 @@ export interface ShardReading {
   readonly answerMs: number | null;
   /** Messages sent since startup. */
   readonly sent: number;
-  /** The event loop's active time in seconds since the thread started; null while there is no thread. */
+  /**
+   * How long the thread's event loop has been active since the thread started, in seconds; null while there
+   * is no thread.
+   */
   readonly activeSeconds: number | null;
-  /** Unanswered messages: those sent to the thread and those waiting for it to restart. */
+  /** Number of unanswered messages, both those sent to the thread and those waiting for it to restart. */
   readonly inside: number;
   /** Number of unanswered messages waiting for the thread to restart. */
   readonly waiting: number;
-  /** Requests refused since startup because too many were unanswered. */
+  /** Number of requests refused since startup because too many were unanswered. */
   readonly refused: number;
-  /** Unexpected ends of the thread since startup. */
+  /** How often the thread has ended unexpectedly since startup. */
   readonly restarts: number;
 }
 
@@ -27,7 +30,7 @@ export interface IndexReading {
   readonly tenant: number;
   readonly documents: number;
   readonly generation: number;
-  /** Writes not yet visible to searches. */
+  /** Number of writes that searches do not see yet. */
   readonly pendingWrites: number;
   /** Total over the shards; null if any shard has not answered. */
   readonly stats: IndexStats | null;
@@ -37,11 +40,11 @@ export interface Readings {
   readonly shards: readonly ShardReading[];
   /** Maximum number of unanswered messages per shard. */
   readonly shardRequestsMax: number;
-  /** The largest indexes. */
+  /** The indexes with the most documents. */
   readonly indexes: readonly IndexReading[];
-  /** Documents of all unlisted indexes; null if all are listed. */
+  /** Number of documents in all indexes not listed; null if all are listed. */
   readonly otherDocuments: number | null;
-  /** Number of loaded indexes, and the number of loads and unloads since startup. */
+  /** How many indexes are loaded, and how many have been loaded and unloaded since startup. */
   readonly residency: { readonly loaded: number; readonly openings: number; readonly unloads: number };
   /** Number of indexes by status. */
   readonly statuses: ReadonlyMap<string, number>;
@@ -51,7 +54,7 @@ export interface Readings {
     readonly tenant: number;
     readonly source: number;
   }[];
-  /** Bytes of finished replies that clients have not received yet. */
+  /** Bytes of complete replies that clients have not received yet. */
   readonly unsentBytes: number;
   /** The data directory's file system; null if unknown. */
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;

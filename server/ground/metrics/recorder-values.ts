@@ -1,16 +1,17 @@
-// Merges several threads' recorders. A value is a number, or an object or Map of values. Such values can be
-// sent to another thread, and any two with the same structure can be added without knowing their meaning.
+// Adds up the counts of several threads' recorders. A value is a number, or an object or Map of values. Such
+// values can be sent to another thread, and any two with the same structure can be added without knowing what
+// they mean.
 import type { Recorder } from "./recorder.js";
 
 export type RecorderValues = ReturnType<Recorder["values"]>;
 
-/** Sum of one or more recorders. */
+/** The sum of the values of one or more recorders. */
 export function sumOf([first, ...others]: readonly [RecorderValues, ...RecorderValues[]]): RecorderValues {
   return others.reduce((sum, values) => added(sum, values) as RecorderValues, first);
 }
 
 /**
- * Sum of two values. A missing entry counts as 0. The result has the order of `a`, followed by the entries
+ * The sum of two values. A missing entry counts as 0. Entries are in the order of `a`, followed by those
  * found only in `b`.
  */
 function added(a: unknown, b: unknown): unknown {
@@ -27,22 +28,19 @@ function added(a: unknown, b: unknown): unknown {
 }
 
 /**
- * Values reported by other threads. A dead thread's values stay, because a counter must not decrease; only
- * its requests in flight are dropped.
+ * The values that other threads have reported. When a thread dies, its values are kept, because a counter
+ * must not decrease; only its requests in flight are dropped.
  */
 export class ToldValues {
   readonly #living = new Map<number, RecorderValues>();
   #ended: RecorderValues[] = [];
 
-  /**
-   * Records everything that a live thread has counted since it started, replacing the thread's previous
-   * report.
-   */
+  /** A live thread reports what it has counted since it started, which replaces its previous report. */
   told(thread: number, values: RecorderValues): void {
     this.#living.set(thread, values);
   }
 
-  /** Called when a thread has died. A new thread may reuse its number and starts counting at 0. */
+  /** A thread has died. A new thread may have the same number, but starts counting at 0. */
   ended(thread: number): void {
     const last = this.#living.get(thread);
     if (last === undefined) return;

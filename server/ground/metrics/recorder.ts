@@ -1,5 +1,5 @@
-// Figures that the server counts about itself: numbers in memory since startup, cheap enough for every
-// request. Independent of the library that prints them and of the code that counts.
+// The server's counts of its own activity: numbers in memory since startup, cheap enough for every request.
+// Depends neither on the library that prints them nor on the code that counts.
 import { DurationHistogram } from "./histogram.js";
 import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
 
@@ -10,10 +10,13 @@ const PHASE_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const;
 
-/** Methods with a label of their own. All others share one, so that clients cannot create new series. */
+/**
+ * Methods that appear as a label. All others are counted as "other", so that clients cannot create new time
+ * series.
+ */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** How documents arrived. */
+/** The way in which documents reached the server. */
 export type DocumentSource = "batch" | "import" | "single" | "feed";
 
 /** Counters for one combination of route template and method. */
@@ -34,19 +37,19 @@ export class CacheMeter {
   misses = 0;
 }
 
-/** What vectors from endpoints are requested for. */
+/** What a vector is requested for: to answer a query, or to store it with a document. */
 export const EMBEDDING_PURPOSES = ["query", "document"] as const;
 export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
 
-/** Requests to embedding endpoints. */
+/** Counts requests to embedding endpoints. */
 export class EmbeddingMeter {
   requests = 0;
   failures = 0;
   /** Number of texts whose vectors arrived. */
   texts = 0;
-  /** Number of document texts that the endpoint refused while accepting others. */
+  /** Number of document texts that the endpoint refused although it accepted others. */
   refused = 0;
-  /** Number of queries answered without a vector because it did not arrive in time. */
+  /** Number of queries answered without a vector because the vector did not arrive in time. */
   missed = 0;
   readonly durations = new DurationHistogram(REQUEST_BOUNDS);
 
@@ -65,21 +68,21 @@ export class EmbeddingMeter {
 
 export type EmbeddingMeters = Readonly<Record<EmbeddingPurpose, EmbeddingMeter>>;
 
-/** Rows accepted by the query log. */
+/** Counts the rows of the query log. */
 export class LogMeter {
   rows = 0;
-  /** Number of rows lost because the disk refused them. */
+  /** Number of rows lost because the disk did not accept them. */
   dropped = 0;
 }
 
-/** Reads of small indexes that the HTTP thread attempted itself. */
+/** Counts reads of small indexes that the HTTP thread tried to do itself. */
 export class LocalReadMeter {
   answered = 0;
-  /** Number of attempted reads passed on to the shards. */
+  /** Number of these reads that it had to leave to the shards. */
   left = 0;
 }
 
-/** Lines accepted by the audit log. */
+/** Counts the lines of the audit log. */
 export class AuditMeter {
   lines = 0;
   /** Number of lines that could not be written. */
@@ -98,7 +101,7 @@ export class Recorder {
   readonly phases = Object.fromEntries(
     QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
   ) as Record<QueryPhase, DurationHistogram>;
-  /** How long it took to load indexes that a request found unloaded. */
+  /** How long it took to load an index that a request needed but found unloaded. */
   readonly openings = new DurationHistogram(PHASE_BOUNDS);
   readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
     batch: { accepted: 0, rejected: 0, bytes: 0 },
@@ -109,8 +112,8 @@ export class Recorder {
   /** Number of finished data source runs, by status. */
   readonly feedRuns = new Map<string, number>();
   /**
-   * Number of reads sent directly by this thread to shards, by shard number. The owner thread's shard pool
-   * counts its own.
+   * Number of reads that this thread sent directly to each shard, by shard number. The shard pool counts the
+   * reads sent by the owner thread.
    */
   readonly shardReads = new Map<number, number>();
   slowQueries = 0;
@@ -131,7 +134,7 @@ export class Recorder {
     this.requestsInFlight++;
   }
 
-  /** `route` is the template in the route table, never the actual path. */
+  /** Counts a finished request. `route` is the template in the route table, never the actual path. */
   requestFinished(method: string, route: string, status: number, ms: number): void {
     this.requestsInFlight--;
     const meter = this.#requests.get(route)?.get(method) ?? this.#meter(method, route);
@@ -139,7 +142,7 @@ export class Recorder {
     meter.durations.observe(ms / 1000);
   }
 
-  /** Must be called with each answered query's stopped trace. */
+  /** Counts an answered query. Its trace must have been stopped. */
   queryAnswered(trace: QueryTrace): void {
     this.queries.observe(trace.totalMs / 1000);
     if (trace.understood) this.understoodQueries++;
@@ -154,7 +157,7 @@ export class Recorder {
     meter.rejected += rejected;
   }
 
-  /** Counts document bytes as received, after decompression. */
+  /** Counts bytes of documents received; compressed bodies count after decompression. */
   documentBytes(source: DocumentSource, bytes: number): void {
     this.documents[source].bytes += bytes;
   }
@@ -163,7 +166,7 @@ export class Recorder {
     this.feedRuns.set(status, (this.feedRuns.get(status) ?? 0) + 1);
   }
 
-  /** A copy of all counts so far, which can be sent to another thread (recorder-values.ts). */
+  /** A copy of all counts so far, in a form that can be sent to another thread (recorder-values.ts). */
   values() {
     const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
     return {

@@ -1,6 +1,6 @@
-// Decides which addresses requests to a tenant's host may go to: global unicast addresses, and whatever else
+// Decides to which addresses requests to a tenant's host may go: global unicast addresses, and whatever else
 // the operator allows. All other addresses (the machine itself, its network, a cloud's metadata service) are
-// refused. This file judges addresses and URLs; it must not resolve names or open connections.
+// refused. This file only judges addresses and URLs; it must not resolve names or open connections.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface AddressRules {
@@ -34,14 +34,14 @@ const REFUSED_IPV4 = networks("ipv4", [
 ]);
 
 /**
- * The range of all global unicast IPv6 addresses. IPv4 addresses embedded in IPv6 (mapped, compatible, NAT64)
- * are outside this range.
+ * All global unicast IPv6 addresses are in this range. IPv6 addresses that embed an IPv4 address (mapped,
+ * compatible, NAT64) are not.
  */
 const GLOBAL_IPV6 = networks("ipv6", ["2000::/3"]);
 
 /**
- * Exceptions within 2000::/3: protocols such as Teredo, documentation (twice), and 6to4, which embeds an IPv4
- * address.
+ * Addresses in 2000::/3 that are refused nevertheless: protocols such as Teredo, two ranges for
+ * documentation, and 6to4, which embeds an IPv4 address.
  */
 const REFUSED_IPV6 = networks("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
@@ -81,9 +81,9 @@ export function plainHost(host: string): string {
 }
 
 /**
- * Why a request to `url` is refused before its name is resolved, worded to follow a member's name ("url must
- * be ..."). Null if the request is not refused. A name that passes may still resolve to a refused address,
- * which connectTo() checks.
+ * Why a request to `url` is refused before its host is resolved, worded to follow a member's name ("url must
+ * be ..."). Null if it is not refused. The host may still resolve to a refused address, which connectTo()
+ * checks.
  */
 export function hostProblem(url: string, rules: AddressRules): string | null {
   if (!URL.canParse(url)) return "must be an absolute URL that begins with http:// or https://";

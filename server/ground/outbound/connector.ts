@@ -1,7 +1,7 @@
 // Opens a connection to the host in a tenant's URL, but only to an address that has been checked. The name is
-// resolved here, and the connection goes to exactly the address that passed, so changing the DNS answer
-// between check and connection achieves nothing. A name may have both allowed and refused addresses (a
-// network with NAT64 adds some to every name); refused addresses are skipped, and a name with no allowed
+// resolved here, and the connection goes to exactly the address that passed the check, so an attacker gains
+// nothing by changing the DNS answer in between. A name may have both allowed and refused addresses (a
+// network with NAT64 adds some to every name): refused addresses are skipped, and a name without any allowed
 // address is refused. Independent of HTTP. Every request gets its own connection, so a connection is never
 // reused for a name it was not checked for.
 import { lookup } from "node:dns/promises";
@@ -21,9 +21,9 @@ export interface Endpoint {
   readonly certifiedName: string | null;
 }
 
-/** All network operations that a request may use. */
+/** The network as requests use it. Tests replace it. */
 export interface Network {
-  /** Returns all of a name's addresses, preferred first. */
+  /** Returns all addresses for a name, preferred ones first. */
   resolve(name: string): Promise<readonly string[]>;
   /** Starts connecting. The socket emits `connect` or, with TLS, `secureConnect`. */
   connect(endpoint: Endpoint): Socket;
@@ -33,13 +33,13 @@ export const INTERNET: Network = {
   resolve: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
   connect: ({ address, port, certifiedName }) => {
     if (certifiedName === null) return connectTcp({ host: address, port });
-    // Node.js checks the certificate against `servername` or, if that is empty, against `host`. An IP address
-    // is not allowed as a server name.
+    // Node.js checks the certificate against `servername` or, if that is empty, against `host`. `servername`
+    // must not be an IP address.
     return connectTls({ host: address, port, servername: isIP(certifiedName) === 0 ? certifiedName : "" });
   },
 };
 
-/** A request's address rules, network access and time limit. */
+/** How a request reaches its host: the address rules, the network, and when to give up. */
 export interface OutboundRoute {
   readonly rules: AddressRules;
   readonly network: Network;
@@ -47,7 +47,7 @@ export interface OutboundRoute {
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of a name's addresses to try; trying more is pointless. */
+/** Maximum number of addresses to try for one name. If these fail, the rest will too. */
 const ADDRESSES_TRIED_MAX = 8;
 
 /** Opens a connection to the URL's host. The caller closes it. Throws FeedError, or the signal's reason. */
@@ -68,8 +68,8 @@ export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket>
   let failure: unknown;
   for (const address of addresses) {
     const socket = route.network.connect({ address, port, certifiedName: isSecure ? host : null });
-    // An error may occur before the request adds its own listener; without any listener it would end the
-    // thread.
+    // An error may occur before the request adds its own listener. Without any listener, the error would end
+    // the thread.
     socket.on("error", () => undefined);
     try {
       const late = (): never => {

@@ -1,7 +1,7 @@
 // One download over HTTP or HTTPS: the first answer, the retries, and the body as one stream even if
 // connections break. A broken body is resumed with a range request if the server supports it. Otherwise it is
 // fetched again from the start, and the part that the reader already has is skipped after its hash has been
-// verified. Independent of the body's contents and encoding: ranges count bytes as sent.
+// verified. Does not look at the body's contents or encoding: ranges count bytes as sent.
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
@@ -17,7 +17,7 @@ export interface OutboundRules extends AddressRules {
   readonly bytesMax: number;
   /** Maximum duration (ms) of the whole download, including the reader's own time. */
   readonly msMax: number;
-  /** Maximum wait (ms) for a connection, for the answer's head, and for each piece of the body. */
+  /** Maximum time (ms) to wait for a connection, for the answer's head, and for each piece of the body. */
   readonly silenceMsMax: number;
   readonly redirectsMax: number;
 }
@@ -42,18 +42,15 @@ interface DownloadedBody {
   readonly etag: string | null;
   readonly lastModified: string | null;
   /**
-   * Can be read once. The connection closes at the end or with return(). Throws FeedError, or the signal's
-   * reason.
+   * The body. It can be read only once. The connection is closed at the body's end or by return(). Throws
+   * FeedError, or the signal's reason.
    */
   readonly chunks: AsyncIterableIterator<Uint8Array>;
-  /** Number of body bytes, as sent, consumed by the reader. */
+  /** Number of bytes, as sent, that the reader has taken from the body. */
   bytesRead(): number;
 }
 
-/**
- * Pause (ms) before each retry. The length of the list is the maximum number of retries, however often the
- * download breaks.
- */
+/** Pause (ms) before each retry. There are no more retries than this, however often the download breaks. */
 const PAUSES_MS = [2_000, 10_000];
 
 /**
@@ -92,12 +89,15 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #route: OutboundRoute;
   readonly #untilMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Aborted by the outer signal, the time limit or end(). Aborting it ends whatever is in flight. */
+  /** Ends whatever is in flight. Aborted by the outer signal, by the time limit or by end(). */
   readonly #ending = new AbortController();
   readonly #readHash = createHash("sha256");
-  /** The answer whose body is being read; null between a break and the next attempt. */
+  /** The answer whose body is being read. Null after the connection has broken, until the next attempt. */
   #answer: Answer | null = null;
-  /** The latest answer that started at the first byte. A resumed part must belong to the same body. */
+  /**
+   * The latest answer that began with the body's first byte. The parts that resume it must come from the same
+   * body.
+   */
   #whole: Answer | null = null;
   /** Length of the whole body; null until an answer has stated it. */
   #length: number | null = null;
@@ -127,7 +127,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     if (outerSignal.aborted) this.#abort();
   }
 
-  /** Returns the first answer: status 200, or 304 if a validator was sent. */
+  /** Requests the body and returns the first answer. Its status is 200, or 304 if a validator was sent. */
   open(): Promise<Answer> {
     const { etag, lastModified } = this.#request;
     const validators = {
@@ -167,7 +167,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return { done: true, value: undefined };
   }
 
-  /** Closes the connection and leaves no timer or listener behind. */
+  /** Closes the connection. No timer or listener remains. */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -183,8 +183,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * Repeats `step` after transient failures until the retries are used up. Any other failure ends the
-   * download.
+   * Runs `step`, and repeats it after a transient failure while there are retries left. Any other failure
+   * ends the download.
    */
   async #trying<T>(step: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -200,15 +200,15 @@ class Body implements AsyncIterableIterator<Uint8Array> {
           throw error;
         }
         this.#tries += 1;
-        // If the pause is aborted, the next attempt throws the signal's reason.
+        // Do not throw if the pause is aborted: the next attempt throws the signal's reason.
         await this.#clock.pause(pauseMs, this.#ending.signal).catch(() => undefined);
       }
     }
   }
 
   /**
-   * Returns null if there is no further attempt: the failure is permanent, the retries are used up, or the
-   * pause would exceed the time limit.
+   * How long to wait before the next attempt. Null if there is none: the failure is permanent, the retries
+   * are used up, or the pause would exceed the time limit.
    */
   #pauseMsAfter(error: unknown): number | null {
     const usualMs = PAUSES_MS[this.#tries];
@@ -217,7 +217,10 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     return this.#clock.now() + pauseMs < this.#untilMs ? pauseMs : null;
   }
 
-  /** Returns an answer with one of these statuses and a body that is not too large. */
+  /**
+   * Sends a request. Throws unless the answer has one of these statuses and its stated length is within the
+   * limit.
+   */
   async #ask(headers: Readonly<Record<string, string>>, statuses: readonly number[]): Promise<Answer> {
     const { url, credentials, accept } = this.#request;
     const all = { accept, "accept-encoding": "gzip, deflate", "user-agent": "Skein", ...headers };
@@ -247,7 +250,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * Requests a broken body again. Returns the first piece that the reader lacks, or null if it lacks nothing.
+   * Requests the body again after its connection broke. Returns the first piece that the reader does not have
+   * yet, or null if it has everything.
    */
   async #reopened(): Promise<Uint8Array | null> {
     const whole = this.#whole!;
@@ -264,8 +268,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   /**
-   * Skips the part of a new answer that the reader already has, verifies that it is unchanged, and returns
-   * the piece after it.
+   * Skips the part of a new answer that the reader already has, checks that this part is unchanged, and
+   * returns the piece after it.
    */
   async #firstUnread(answer: Answer): Promise<Uint8Array | null> {
     for (const name of ["content-type", "content-encoding"]) {
@@ -289,8 +293,8 @@ class Body implements AsyncIterableIterator<Uint8Array> {
 }
 
 /**
- * Headers that request exactly this body's bytes from `at` to the end. Null if `at` is 0, or if the answer
- * has neither a strong ETag nor a Last-Modified date.
+ * Headers that request the same body's bytes from `at` to its end. Null if `at` is 0, or if `whole` has
+ * neither a strong ETag nor a Last-Modified date, by which the server could recognise the body.
  */
 function rangeHeaders(whole: Answer, at: number): Record<string, string> | null {
   const etag = whole.header("etag");
@@ -298,7 +302,7 @@ function rangeHeaders(whole: Answer, at: number): Record<string, string> | null 
   return at === 0 || validator === null ? null : { range: `bytes=${at}-`, "if-range": validator };
 }
 
-/** Total body length if `rest` is the range from `at` to the end, otherwise null. */
+/** If `rest` is the same body from `at` to its end, the whole body's length. Otherwise null. */
 function lengthWithRest(whole: Answer, rest: Answer, at: number): number | null {
   const [, first, last, total] =
     /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(rest.header("content-range") ?? "") ?? [];

@@ -1,8 +1,7 @@
-// One GET request and its answer on its own connection, which is closed afterwards. The reader sets the pace,
-// and the server has to wait for it. Uses Node's own HTTP client because it accepts an existing, checked
-// connection, and because it reports an error if a server resets the connection while the reader is slow;
-// undici 7 throws an uncatchable assertion error in that case. Redirects, retries and contents are handled
-// elsewhere.
+// One GET request and its answer, on a connection of its own that is closed afterwards. The server must wait
+// if the reader is slow. Uses Node's own HTTP client because it accepts an existing, checked connection, and
+// because it reports an error if a server resets the connection while the reader is slow; undici 7 throws an
+// uncatchable assertion error in that case. Redirects, retries and contents are handled elsewhere.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { within } from "../jobs/deadline.js";
 import { connectTo, type OutboundRoute } from "./connector.js";
@@ -25,9 +24,9 @@ export async function exchange(
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
-    // The listener stays to handle errors that arrive while nobody is waiting for the answer.
+    // This listener is not removed: it also handles errors that occur while nobody is waiting for the answer.
     request.on("error", reject);
-    // If the server switches protocols, the request is closed without an error.
+    // If the server switches protocols, Node closes the request without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
   });
   request.end();
@@ -45,7 +44,7 @@ export async function exchange(
 
 /** A request's answer: its head, and its body piece by piece. */
 export class Answer {
-  /** The requested URL, after redirects. */
+  /** The URL that was requested last, after any redirects. */
   readonly url: URL;
   readonly status: number;
   readonly #request: ClientRequest;
@@ -67,7 +66,7 @@ export class Answer {
     return typeof value === "string" ? value : null;
   }
 
-  /** Body length stated in the head; null if not stated. */
+  /** Length of the body as stated in the head; null if it is not stated. */
   get length(): number | null {
     const header = this.header("content-length");
     return header === null ? null : Number(header);

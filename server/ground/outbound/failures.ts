@@ -1,10 +1,10 @@
-// The error code and message for each way in which name resolution, a connection or TLS can fail. A message
-// contains the URL's host and nothing else from it: user, path and query may contain secrets.
+// The error code and message for each way in which resolving a name, connecting or TLS can fail. A message
+// contains the URL's host but nothing else from the URL, because user, path and query may contain secrets.
 import { FeedError, type FeedErrorCode } from "../errors.js";
 
 /** A transient failure: a retry may succeed. */
 export class PassingError extends FeedError {
-  /** How long (ms) the server asks clients to wait; null if it does not say. */
+  /** How long (ms) the server asks clients to wait before a retry; null if it does not say. */
   readonly afterMs: number | null;
 
   constructor(code: FeedErrorCode, message: string, cause?: unknown, afterMs: number | null = null) {
@@ -32,7 +32,10 @@ export function nameFailure(host: string, cause: unknown): PassingError {
   return new PassingError("SK-DS-523", `the name ${host} cannot be resolved`, cause);
 }
 
-/** The failure for an error on the connection to `host`, before or after it was established. */
+/**
+ * Turns an error on the connection to `host` into a FeedError. The connection may or may not have been
+ * established.
+ */
 export function connectionFailure(host: string, cause: unknown): FeedError {
   if (cause instanceof FeedError) return cause;
   const code = (cause as { code?: unknown } | null)?.code;
@@ -52,7 +55,10 @@ function broken(host: string, code: string): string {
   return `${host} broke off the connection`;
 }
 
-/** `phase` says what the server failed to do, for example "accept the connection". */
+/**
+ * The error for a server that was silent for `ms` milliseconds. `phase` is what it failed to do, for example
+ * "accept the connection".
+ */
 export function silenceFailure(host: string, phase: string, ms: number): PassingError {
   return new PassingError("SK-DS-504", `${host} did not ${phase} within ${seconds(ms)}`);
 }

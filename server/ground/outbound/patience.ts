@@ -1,4 +1,4 @@
-// The clock, and the waits between attempts.
+// The clock and the pauses between attempts, which tests replace.
 import { setTimeout as timeout } from "node:timers/promises";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
 

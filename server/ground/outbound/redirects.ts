@@ -1,5 +1,6 @@
-// A GET request that follows redirects. Every address on the way is checked like the first, and credentials
-// are sent only to their own origin (scheme, host and port). Retries and contents are handled elsewhere.
+// A GET request that follows redirects. The address of every redirect is checked like the first one, and
+// credentials are sent only to their own origin (scheme, host and port). Retries and contents are handled
+// elsewhere.
 import { FeedError } from "../errors.js";
 import { hostProblem } from "./addresses.js";
 import type { OutboundRoute } from "./connector.js";
@@ -13,7 +14,7 @@ export interface Credentials {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the first answer that is not a redirect. The caller must close it. Throws FeedError, or the
+ * Returns the first answer that is not a redirect, which the caller must close. Throws FeedError, or the
  * signal's reason.
  */
 export async function follow(
