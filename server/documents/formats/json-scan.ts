@@ -79,8 +79,8 @@ function skipString(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Returns the end of the value that starts at `at`. Returns -1 if the value does not end, and `at` if there
- * is no value.
+ * Returns the end of the value that starts at `at`. Returns -1 if the value does not end, and `at` if it is
+ * missing.
  */
 function skipValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];

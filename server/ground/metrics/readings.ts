@@ -11,8 +11,8 @@ export interface ShardReading {
   /** Messages sent since startup. */
   readonly sent: number;
   /**
-   * How long the thread's event loop has been active since the thread started, in seconds; null while there
-   * is no thread.
+   * How long the thread's event loop has been active since the thread started, in seconds; null without a
+   * thread.
    */
   readonly activeSeconds: number | null;
   /** Number of unanswered messages, both those sent to the thread and those waiting for it to restart. */
