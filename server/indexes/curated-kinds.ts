@@ -1,5 +1,5 @@
-// The record kinds that a shop uses to curate an index's results. This table determines how the records are
-// created and changed (curation.ts), their routes and their OpenAPI paths. Their effect on a query is
+// The kinds of records with which a shop curates an index's results. This table determines how the records
+// are created and changed (curation.ts), their routes and their OpenAPI paths. Their effect on a query is
 // determined in server/question.
 import type { OwnedRecords } from "../catalog/kinds.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -16,7 +16,7 @@ import { parseFilter } from "../question/filter/filter-parser.js";
 export type CuratedKind = "rule" | "synonym";
 export type Curated<K extends CuratedKind> = OwnedRecords[K];
 
-/** What is needed to show records to clients. */
+/** What showing a record to clients needs besides the record. */
 export interface CurationTools {
   readonly analyserOf: AnalyserOf;
   readonly limits: Limits;
@@ -35,11 +35,11 @@ interface CuratedEntry<K extends CuratedKind> {
   readonly invalid: ErrorCode;
   readonly missing: ErrorCode;
   readonly countMax: LimitName;
-  /** The limit on the total JSON bytes of an index's records. */
+  /** The limit on the total size of an index's records, in bytes of JSON. */
   readonly bytesMax: LimitName;
   /**
-   * Reads the body of a create request or, if `current` is given, of a PATCH. `texts` validates filters and
-   * words for the index. Throws the code `invalid`.
+   * Reads the body of a create request or, if `current` is given, of a PATCH. `texts` checks the record's
+   * filters and words against the index. Throws a SkeinError with the code `invalid`.
    */
   read(body: unknown, current: Curated<K> | null, limits: Limits, texts: RuleTexts): Draft<K>;
   /** Returns the record as clients see it. */
@@ -61,7 +61,10 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
     countMax: "rulesPerIndexMax",
     bytesMax: "rulesBytesMax",
     read: readRule,
-    /** Adds a `problem` if the rule's filter no longer fits the schema. Such a rule is skipped. */
+    /**
+     * Adds `problem`, which says why queries skip the rule if its filter no longer fits the schema, and is
+     * otherwise null.
+     */
     shown({ index: _index, ...shown }, record, { analyserOf, limits }) {
       const filter = ruleFilter(shown.effect, resolvedSchemaOf(record), analyserOf(record), limits);
       return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
@@ -84,7 +87,10 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
 
 export const CURATED_KINDS = Object.keys(CURATED) as readonly CuratedKind[];
 
-/** Validates the texts in rules with the index's own schema and analyser. */
+/**
+ * Returns the checks for the filters and words in an index's rules, which use the index's own schema and
+ * analyser.
+ */
 export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexRecord): RuleTexts {
   const analyser = analyserOf(record);
   return {

@@ -1,5 +1,5 @@
-// Curated records between HTTP and catalog: each create, change or delete is a single command, validated
-// against the index's state when the command runs. The table of kinds is in curated-kinds.ts.
+// Creates, changes and deletes curated records. Each operation is a single catalog command, validated against
+// the index's state when the command runs. The table of kinds is in curated-kinds.ts.
 import type { Catalog } from "../catalog/catalog.js";
 import { KINDS } from "../catalog/kinds.js";
 import { type OwnedCommand, ownedBy } from "../catalog/owned-records.js";
@@ -17,7 +17,10 @@ export class Curation {
     this.#tools = tools;
   }
 
-  /** Throws the kind's code if the body is invalid, or SK-IX-404 if the index no longer exists. */
+  /**
+   * Creates a record. Throws the kind's `invalid` code for an invalid body, SK-IX-404 if the index no longer
+   * exists.
+   */
   async create<K extends CuratedKind>(kind: K, index: IndexRecord, body: unknown): Promise<Curated<K>> {
     let made: Curated<K> | undefined;
     await this.#catalog.change((state) => {
@@ -28,7 +31,7 @@ export class Curation {
   }
 
   /**
-   * Makes the record described by a body, ready to be added to this state. Throws the same errors as
+   * Returns the record described by a body, for the caller to add to this state. Throws the same errors as
    * `create`.
    */
   made<K extends CuratedKind>(kind: K, state: CatalogState, index: IndexRecord, body: unknown): Curated<K> {
@@ -46,7 +49,10 @@ export class Curation {
     return made;
   }
 
-  /** Throws the kind's codes if the body is invalid or the record is missing. */
+  /**
+   * Changes a record. Throws the kind's `invalid` code for an invalid body, and its `missing` code if there
+   * is no such record.
+   */
   async change<K extends CuratedKind>(
     kind: K,
     index: IndexRecord,
@@ -66,7 +72,7 @@ export class Curation {
     return changed!;
   }
 
-  /** Returns the id of the deleted record. Throws the kind's code if the record is missing. */
+  /** Deletes a record and returns its id. Throws the kind's `missing` code if there is no such record. */
   async remove(kind: CuratedKind, index: IndexRecord, id: string): Promise<number> {
     let removed = 0;
     await this.#catalog.change((state) => {
@@ -85,14 +91,17 @@ export class Curation {
   }
 }
 
-/** The compiler cannot see that kind and record belong together. */
+/**
+ * Returns the command that stores the record. The cast is needed because the compiler cannot see that `kind`
+ * and `record` belong together.
+ */
 function put<K extends CuratedKind>(kind: K, record: Curated<K>): OwnedCommand {
   return { type: "record.put", kind, record } as OwnedCommand;
 }
 
 type AnyCurated = Curated<CuratedKind>;
 
-/** JSON bytes per record. Records never change, so one map per thread suffices. */
+/** Size of each record in bytes of JSON. Records never change, so one map per thread suffices. */
 const knownBytes = new WeakMap<AnyCurated, number>();
 
 function bytesOf(record: AnyCurated): number {
@@ -102,8 +111,8 @@ function bytesOf(record: AnyCurated): number {
 }
 
 /**
- * True if the records, including `changed`, exceed `bytesMax`. False for a change that shrinks a record,
- * which is always allowed.
+ * True if the records would exceed `bytesMax` with `changed`. A change that does not enlarge its record is
+ * always allowed.
  */
 function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax: number): boolean {
   const before = records.find(({ id }) => id === changed.id);
@@ -112,7 +121,7 @@ function overflows(records: readonly AnyCurated[], changed: AnyCurated, bytesMax
   return others + bytesOf(changed) > bytesMax;
 }
 
-/** Finds the index's record by the id in the path. Throws the kind's code if there is no such record. */
+/** Finds the index's record by the id in the path. Throws the kind's `missing` code if there is none. */
 export function findCurated<K extends CuratedKind>(
   kind: K,
   state: CatalogState,
@@ -125,7 +134,9 @@ export function findCurated<K extends CuratedKind>(
   throw new SkeinError(missing, `the index has no such ${noun}`);
 }
 
-/** The index's current record. Throws SK-IX-404 if the index has been deleted since the request began. */
+/**
+ * Returns the index's current record. Throws SK-IX-404 if the index has been deleted since the request began.
+ */
 function present(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
   const record = state.indexes.get(uid);
   if (record !== undefined) return record;

@@ -1,6 +1,6 @@
-// Coordinates catalog and fleet from an index's creation to its deletion, in an order that survives a crash
-// at any point: an index is created in the catalog first and deleted from the catalog first; data without a
-// record is dropped at the next start. Makes one change at a time per index.
+// Coordinates catalog and shards from an index's creation to its deletion, in an order that survives a crash
+// at any point. Both creation and deletion change the catalog first; data without a record is dropped at the
+// next start. Makes one change at a time per index.
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "../catalog/copy-swap.js";
@@ -30,7 +30,7 @@ export interface LifecycleOptions {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly analyserOf: AnalyserOf;
-  /** Returns the address rules and key sealing for the model servers in a tenant's settings. */
+  /** Returns the address rules and key sealing that apply to model servers in a tenant's settings. */
   readonly serversOf: (tenant: number) => ModelServers;
   readonly planOf: (tenant: number) => Plan;
   readonly limits: Limits;
@@ -51,7 +51,9 @@ export class Lifecycle {
   readonly #log: Logger;
   #begun = false;
   readonly #jobs: Jobs;
-  /** Requests that read or write documents, by the index uid they started with. */
+  /**
+   * Running requests that read or write documents, by the uid of the index that they found when they began.
+   */
   readonly uses = new Uses();
 
   constructor({
@@ -101,7 +103,7 @@ export class Lifecycle {
     return indexNamed(this.#catalog.state, tenant, name);
   }
 
-  /** The tenant's indexes, sorted by name. */
+  /** Returns the tenant's indexes, sorted by name. */
   list(tenant: number): IndexRecord[] {
     return [...this.#catalog.state.indexes.values()]
       .filter((record) => record.tenant === tenant && isMade(record))
@@ -114,12 +116,12 @@ export class Lifecycle {
     return this.#indexes.isRebuilding(record.uid) ? "rebuilding" : "active";
   }
 
-  /** Number of live documents; 0 if the index cannot be opened. */
+  /** Number of live documents; 0 while it is unknown because the index cannot be opened. */
   records(record: IndexRecord): number {
     return this.#indexes.documents(record.uid);
   }
 
-  /** Throws SK-SE-503 if the index is not open and cannot be opened. */
+  /** Throws SK-SE-503 if the index could not be opened when it was last needed. */
   checkOpen(record: IndexRecord): void {
     const reason = this.#indexes.unopenable(record.uid);
     if (reason !== undefined) {
@@ -135,8 +137,8 @@ export class Lifecycle {
   }
 
   /**
-   * `checkName` may reject the name. A backup contains either the whole new index or no part of it. Throws
-   * SK-IX-400, SK-IX-409.
+   * Creates an index. `checkName` may throw to reject the name. A backup contains either the whole new index
+   * or none of it. Throws SK-IX-400, SK-IX-409.
    */
   create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
     return this.#writes.asOne(() => this.#create(tenant, body, checkName));
@@ -183,7 +185,9 @@ export class Lifecycle {
     }
   }
 
-  /** Removes an index whose creation did not finish. Retries until the catalog accepts the removal. */
+  /**
+   * Removes an index whose creation failed or was interrupted. Retries until the catalog accepts the removal.
+   */
   async #takeBack(uid: number): Promise<void> {
     try {
       await this.#catalog.change(() => ({ type: "index.delete", uid }));
@@ -198,19 +202,22 @@ export class Lifecycle {
     }
   }
 
-  /** Throws SK-IX-400, SK-IX-404. */
+  /** Changes the index's schema. Throws SK-IX-400, SK-IX-404. */
   changeSchema(record: IndexRecord, body: unknown): Promise<IndexRecord> {
     const hasRecords = (): boolean => this.#indexes.documents(record.uid) > 0;
     return this.#change(record.uid, (current) => readChangedIndex(current, body, hasRecords(), this.#limits));
   }
 
-  /** Throws SK-IX-400, SK-IX-404. */
+  /** Changes the index's settings. Throws SK-IX-400, SK-IX-404. */
   changeSettings(record: IndexRecord, body: unknown): Promise<IndexRecord> {
     const servers = this.#serversOf(record.tenant);
     return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits, servers));
   }
 
-  /** When this resolves, the record is permanently gone, and its data has been dropped or soon will be. */
+  /**
+   * Deletes an index. When this resolves, its record is permanently gone, and its data has been dropped or
+   * will be soon.
+   */
   remove(record: IndexRecord): Promise<void> {
     return this.#exclusively("remove an index", record.uid, async () => {
       await this.#catalog.change((state) => {
@@ -223,8 +230,8 @@ export class Lifecycle {
   }
 
   /**
-   * Copies settings, rules and synonyms from another of the tenant's indexes, all in one step. Throws
-   * SK-IX-400, SK-IX-404, SK-RR-400.
+   * Copies the requested parts (settings, rules, synonyms) from another of the tenant's indexes in one step.
+   * Throws SK-IX-400, SK-IX-404, SK-RR-400.
    */
   copyFrom(record: IndexRecord, { sourceIndex, parts }: CopyRequest): Promise<CopyCommand> {
     return this.#exclusively("copy settings", record.uid, async () => {
@@ -247,10 +254,11 @@ export class Lifecycle {
   }
 
   /**
-   * Exchanges the data of two of a tenant's indexes in one durable step: every request sees either the old or
-   * the new state, and a running request keeps the index it started with. With `dropSource`, the same step
-   * deletes the displaced index; its data is dropped once the requests that use it have ended, or after the
-   * longest time a query may take. Throws SK-IX-404, and SK-SE-503 if the target did not open.
+   * Exchanges the names of two of a tenant's indexes in one durable step: every request sees either the old
+   * or the new state, and a running request keeps the index with which it started. With `dropSource`, the
+   * same step deletes the index that loses the name `name`. Its data is dropped once the requests that use it
+   * have ended, or after the longest time that a query may take. Throws SK-IX-404, and SK-SE-503 if the
+   * target could not be opened.
    */
   async swap(tenant: number, name: string, { targetIndex, dropSource }: SwapRequest): Promise<void> {
     let displaced = 0;
@@ -265,7 +273,8 @@ export class Lifecycle {
     });
     fault("swap.after-catalog");
     if (!dropSource) return;
-    // This is not a job on the index: it waits for requests that may themselves wait for a job on the index.
+    // Use another job subject than the index: this job waits for requests that may themselves wait for a job
+    // on the index.
     const job = { name: "drop what a swap displaced", subject: `displaced index ${displaced}` };
     await this.#jobs.start(job, async (signal) => {
       const { searchMsMax } = this.#limits;
@@ -278,7 +287,7 @@ export class Lifecycle {
     });
   }
 
-  /** Checks that copied filters fit the target's schema. Throws SK-RR-400 with the rule's name. */
+  /** Checks that the copied rules' filters fit the target's schema. Throws SK-RR-400 with the rule's name. */
   #checkRules({ record, owned }: CopyCommand): void {
     const texts = ruleTexts(this.#analyserOf, this.#limits, record);
     for (const { effect, name } of owned.rule ?? []) {
@@ -303,31 +312,31 @@ export class Lifecycle {
     });
   }
 
-  /** Sends the shards those parts of the change that concern them. */
+  /** Sends the shards those changes between the two records that concern them. */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
     if (after.schemaVersion !== before.schemaVersion) await this.#indexes.schemas.apply(after);
     if (after.settings !== before.settings) await this.#applySource(after);
   }
 
   /**
-   * Announces that the vectors' source may have changed. Once this resolves, no query is compared with the
-   * old vectors.
+   * Tells the shards where the index's vectors now come from. Once this resolves, no query is compared with
+   * vectors from the previous source.
    */
   async #applySource(record: IndexRecord): Promise<void> {
-    this.#indexes.state(record.uid).record = record; // used whenever the index is opened again
+    this.#indexes.state(record.uid).record = record; // if the index is not loaded, the next opening uses it
     const use = await this.#indexes.useLoaded(record.uid);
     if (use === undefined) return;
     try {
       await this.#indexes.messages.changeSource(record, use.state.newest);
-      use.state.forget(); // until now, queries may have been compared with the old vectors
+      use.state.forget(); // cached answers may still come from the old vectors
     } finally {
       use.end();
     }
   }
 
   /**
-   * Drops the index's data. A failed drop stays on the list and is retried soon, at the latest at the next
-   * start.
+   * Drops a deleted index's data. If that fails, the uid stays on the catalog's list `toDrop`, and the drop
+   * is retried soon and at the next start.
    */
   async #drop(uid: number, again = false): Promise<void> {
     try {
@@ -352,8 +361,8 @@ export class Lifecycle {
 }
 
 /**
- * The current record. Throws SK-IX-404, or SK-IX-409 if another index has taken its name since the request
- * began.
+ * Returns the current record. Throws SK-IX-404 if it is gone, or SK-IX-409 if a swap has given its name to
+ * another index since the request began.
  */
 function presentAs(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
   const present = state.indexes.get(uid);

@@ -15,7 +15,7 @@ import {
 } from "../ground/input/readers.js";
 import type { AddressRules } from "../ground/outbound/addresses.js";
 
-/** An OpenAI-compatible server, chosen by the operator, so any address is allowed. */
+/** An OpenAI-compatible server that the operator has chosen. It may therefore have any address. */
 export interface EndpointSettings {
   readonly url: URL;
   readonly model: string;
@@ -25,9 +25,12 @@ export interface EndpointSettings {
   readonly msMax: number;
 }
 
-/** The address rules apply to model servers that tenants name in their settings. */
+/**
+ * The configuration member "ai". The address rules apply to model servers that tenants name in their
+ * settings.
+ */
 export interface AiSettings extends AddressRules {
-  /** Null if the coach writes its recommendations without a model. */
+  /** The server that words the coach's recommendations. Null if the coach does without a model. */
   readonly coach: EndpointSettings | null;
 }
 
@@ -59,7 +62,7 @@ const ENDPOINT = object(
   { unknown: "refused" },
 );
 
-/** Throws a SkeinError whose message names the member. */
+/** Reads the member. Throws a SkeinError whose message names the faulty part. */
 export function readAiSettings(value: unknown, path: string, rules: InputRules): AiSettings {
   const ai = value === undefined ? AI.defaults : AI.read(value, path, rules);
   return {

@@ -1,18 +1,18 @@
-// The API keys in settings, sealed at rest. A sealed key opens only for the tenant and the server it was
-// given for. A tenant can therefore copy settings from one of its indexes to another, but nobody can send the
-// key to another server by changing the URL.
+// API keys in index settings, sealed at rest. A sealed key opens only for the tenant and the server for which
+// it was given. A tenant can therefore copy settings from one of its indexes to another, but nobody can send
+// the key to another server by changing the URL.
 
 import { type KeyedSetting, type ModelServers, serverOf } from "../catalog/definition/model-servers.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Secrets } from "../ground/data-dir/secrets.js";
 import type { AddressRules } from "../ground/outbound/addresses.js";
 
-/** The address rules and the key sealing for the servers named in a tenant's settings. */
+/** Returns the address rules and the key sealing that apply to the servers in a tenant's settings. */
 export function modelServers(secrets: Secrets, addresses: AddressRules, tenant: number): ModelServers {
   return { addresses, seal: (apiKey, url) => secrets.seal(apiKey, subject(tenant, url)) };
 }
 
-/** Returns null if the setting contains no key. Throws UnreadableSecretError. */
+/** Unseals a setting's key. Returns null if the setting has no key. Throws UnreadableSecretError. */
 export function openApiKey(secrets: Secrets, record: IndexRecord, setting: KeyedSetting): string | null {
   const sealed = record.sealedKeys?.[setting];
   const { url } = record.settings[setting];

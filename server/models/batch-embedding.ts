@@ -1,8 +1,8 @@
-// Requests the vectors for one batch of texts. Temporary failures are retried with growing pauses. If a
+// Requests the vectors for one batch of texts. Temporary failures are retried after growing pauses. If a
 // single text makes the batch fail, halving the batch finds that text. It is then shortened, because it is
-// usually too long for the model. If the server still refuses the short text on its own, the text counts as
-// refused only if the server accepts a harmless text right afterwards: a server that refuses everything has
-// failed. Independent of where texts come from.
+// usually too long for the model. If the server refuses even the short text, and accepts a harmless text
+// right afterwards, the text counts as refused. If it refuses the harmless text too, the server has failed.
+// Independent of where texts come from.
 import { withDeadline } from "../ground/jobs/deadline.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
@@ -16,22 +16,23 @@ import { lateFailure } from "./query-embeddings.js";
 /** Delays (ms) before the retries, in order. */
 const PAUSES_MS = [500, 2_000, 8_000, 30_000];
 /**
- * If a server demands a longer pause (ms) than this, the batch fails, and the circuit waits out the pause.
+ * Longest pause (ms) for which a batch waits. If a server demands a longer one, the batch fails and the
+ * circuit waits instead.
  */
 const AWAITED_PAUSE_MS_MAX = 60_000;
 /**
- * HTTP statuses that mean that the server refuses a text. Other error statuses concern the key, the address
- * or the load.
+ * HTTP statuses that may mean that the server refuses a text. Other error statuses are about the key, the
+ * address or the load.
  */
 const REFUSALS = new Set([400, 413, 422]);
 /**
- * Some servers refuse a text with this status. Because it can also be a temporary failure, it counts as a
+ * Some servers also refuse a text with this status. Because it may be a temporary failure, it counts as a
  * refusal only from the second attempt on.
  */
 const BROKEN = 500;
 /** A text of at most this many characters is not shortened further: it was not refused for its length. */
 const SHORTENED_CHARACTERS_MIN = 200;
-/** A text that every model can embed and no policy forbids. */
+/** A text that every model can embed and that no content policy forbids. */
 const HARMLESS = ["test"];
 
 export interface BatchEmbeddingOptions {
@@ -48,7 +49,10 @@ export type TextVector = Float32Array | null;
 export class BatchEmbedding {
   readonly #options: BatchEmbeddingOptions;
   readonly #refused: (refusal: EndpointError) => void;
-  /** True if the server has accepted a harmless text since it started refusing texts. */
+  /**
+   * True if the server has accepted a harmless text after refusing others, so refusals are about single
+   * texts.
+   */
   #takesOthers = false;
 
   /** `refused` is called once per text that gets null, with the server's reason. */
@@ -58,9 +62,10 @@ export class BatchEmbedding {
   }
 
   /**
-   * Returns a vector or null for each text. A vector may represent only the beginning of its text. Throws the
-   * signal's reason, or EndpointError if the server fails for a reason other than one of the texts. One bad
-   * text among n costs about 2 log n extra requests, plus one each time it is shortened.
+   * Returns a vector or null for each text. If a text had to be shortened, its vector represents only its
+   * beginning. Throws the signal's reason, or EndpointError if the server fails for a reason other than one
+   * of the texts. One bad text among n costs about 2 log n extra requests, plus one each time it is
+   * shortened.
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<TextVector[]> {
     const { clock, random } = this.#options;
@@ -83,7 +88,7 @@ export class BatchEmbedding {
     }
   }
 
-  /** Embeds texts that the server refused as a batch. */
+  /** Embeds texts that the server refused together: halves the batch, or shortens the only text. */
   async #embedLess(
     texts: readonly string[],
     refusal: EndpointError,
@@ -96,7 +101,8 @@ export class BatchEmbedding {
     }
     const [text] = texts as [string];
     if (text.length > SHORTENED_CHARACTERS_MIN) return this.embed([cutText(text, text.length >> 1)], signal);
-    // Checked for each text: the server may have begun to refuse everything in the meantime.
+    // Ask once more for each text that is about to count as refused: by now, the server may refuse
+    // everything.
     this.#takesOthers = await this.#takesHarmless(signal);
     if (!this.#takesOthers) throw refusal;
     this.#refused(refusal);
@@ -122,8 +128,8 @@ export class BatchEmbedding {
 }
 
 /**
- * An invalid answer may also be caused by a single text, e.g. if the text's vector is all zeros or cannot be
- * written as JSON.
+ * True if the failure may be due to a single text in the batch. That includes invalid answers, for example if
+ * one text's vector is all zeros or cannot be written as JSON.
  */
 function mayBeOfOneText(failure: EndpointError, tries: number): boolean {
   const { status, isPassing } = failure;
@@ -135,7 +141,7 @@ export function asFailure(error: unknown): EndpointError {
   return error instanceof EndpointError ? error : lateFailure(error);
 }
 
-/** Placeholder vector for a text without a vector. */
+/** Returns zeros, which stand for a vector that does not exist. */
 export function noVector(): Float32Array {
   return new Float32Array(FIXED_LIMITS.vectorNumbers);
 }

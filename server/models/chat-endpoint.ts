@@ -12,7 +12,7 @@ const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface ModelQuestion {
   readonly instructions: string;
-  /** Sent as JSON text. */
+  /** What the question is about; sent as JSON text. */
   readonly input: unknown;
   readonly schemaName: string;
   /**
@@ -25,7 +25,10 @@ export class ChatEndpoint {
   readonly #settings: EndpointSettings;
   readonly #server: ModelServer;
 
-  /** `addresses` limits the server's addresses. A server chosen by the operator may have any address. */
+  /**
+   * `addresses` limits which addresses the server may have. The default allows any address, for a server that
+   * the operator has chosen.
+   */
   constructor(settings: EndpointSettings, addresses: AddressRules = ANY_ADDRESS, network?: Network) {
     this.#settings = settings;
     const { url, apiKey } = settings;

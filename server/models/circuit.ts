@@ -1,6 +1,6 @@
-// A circuit breaker: decides whether to send requests to a failing server. Opens after several consecutive
-// failures, and then no requests are sent. After a pause it lets one request through; if that fails too, the
-// next pause is twice as long. A success closes the circuit.
+// A circuit breaker, which keeps requests from a failing server. It opens after several consecutive failures;
+// no requests are sent while it is open. After a pause it lets one request through. If that fails too, the
+// next pause is twice as long; if it succeeds, the circuit closes.
 import type { Clock } from "../ground/outbound/patience.js";
 
 const PAUSE_MS_MIN = 1_000;
@@ -15,14 +15,14 @@ export class Circuit {
   #closedUntilMs = 0;
   #isTrying = false;
 
-  /** Opens after `failuresMax` consecutive failures. */
+  /** The circuit opens after `failuresMax` consecutive failures. */
   constructor(failuresMax: number, clock: Pick<Clock, "now">, random: () => number) {
     this.#failuresMax = failuresMax;
     this.#now = () => clock.now();
     this.#random = random;
   }
 
-  /** True from the time it opens until a success closes it. */
+  /** True while the server counts as failing: from `failuresMax` failures until the next success. */
   get isOpen(): boolean {
     return this.#failures >= this.#failuresMax;
   }
@@ -53,18 +53,18 @@ export class Circuit {
     this.#isTrying = false;
   }
 
-  /** `afterMs` is how long the server asked clients to wait, or null. */
+  /** Reports that the request failed. `afterMs` is how long the server asked clients to wait, or null. */
   failed(afterMs: number | null): void {
     const wasTrying = this.#isTrying;
     this.#isTrying = false;
-    if (this.isOpen && !wasTrying) return; // sent before the circuit opened
+    if (this.isOpen && !wasTrying) return; // an older request, sent before the circuit opened
     this.#failures++;
     if (!this.isOpen) return;
     this.#pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS_MIN, 2 * this.#pauseMs));
     this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
   }
 
-  /** Reports that the request's outcome is unknown. */
+  /** Reports that the request was given up, so it says nothing about the server. */
   gaveUp(): void {
     this.#isTrying = false;
   }

@@ -1,5 +1,5 @@
 // Embeds documents: sends texts in batches of bounded size, several requests at a time, and none while the
-// circuit is open. The first failing batch aborts the other batches. Independent of where texts come from.
+// circuit is open. The first batch to fail aborts the others. Independent of where texts come from.
 import { underSignals } from "../ground/jobs/deadline.js";
 import { Slots } from "../ground/jobs/slots.js";
 import type { Limits } from "../ground/limits.js";
@@ -66,7 +66,7 @@ export class DocumentEmbeddings {
     return vectors;
   }
 
-  /** Runs the batches. The first failure aborts the other batches. */
+  /** Runs the batches, several at a time. The first batch to fail aborts the others. */
   async #inBatches(
     batches: readonly (readonly number[])[],
     stop: AbortController,
@@ -88,7 +88,7 @@ export class DocumentEmbeddings {
     }
   }
 
-  /** Reports a batch's outcome. */
+  /** Reports the outcome to the circuit and to `told`, and returns it. */
   #over<T extends EndpointError | null>(failure: T): T {
     const { circuit, told } = this.#options;
     if (failure === null) circuit.succeeded();

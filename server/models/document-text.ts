@@ -12,9 +12,9 @@ export function embeddedFields(record: IndexRecord): readonly string[] {
 }
 
 /**
- * Returns the fields' texts in the given order, joined by line breaks and truncated. List values keep their
- * order. `json` is the document as stored. Non-text values are skipped: a field may contain values that were
- * stored before its type was changed.
+ * Returns the text to embed for a document: the values of the given fields, joined by line breaks and
+ * truncated. Lists keep their order. `json` is the document as stored. Values that are not text are skipped:
+ * a field may contain values that were stored before its type was changed.
  */
 export function documentText(json: Uint8Array, fields: readonly string[], charactersMax: number): string {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
@@ -43,8 +43,8 @@ export function cutText(text: string, charactersMax: number): string {
 }
 
 /**
- * Returns the text without surrounding whitespace and without NUL, which some servers treat as the end of the
- * text. Every text's Unicode was already validated on receipt.
+ * Returns the text without surrounding white space and without NUL characters, which some servers treat as
+ * the end of the text. Invalid Unicode need not be handled, because it was refused on receipt.
  */
 export function sendableText(text: string): string {
   return text.replaceAll("\0", " ").trim();

@@ -1,5 +1,5 @@
-// An embedding server as the rest of Skein sees it. A query gets its vector quickly or not at all; documents
-// get their vectors or an error, and the caller sends them again later. Stores nothing on disk.
+// An embedding server as the rest of Skein sees it. A query gets its vector quickly or not at all. Documents
+// get their vectors, or the caller gets an error and asks again later. Stores nothing on disk.
 import type { Limits } from "../ground/limits.js";
 import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";
@@ -12,8 +12,8 @@ import { QueryEmbeddings } from "./query-embeddings.js";
 import type { CachedVectors } from "./vector-cache.js";
 
 /**
- * The circuit opens after this many failed query requests. A single failure proves little, because the query
- * itself may have caused it.
+ * Number of failed query requests that open the query circuit. A single failure proves little, because the
+ * query itself may have caused it.
  */
 const QUERY_FAILURES_MAX = 3;
 
@@ -23,7 +23,7 @@ export interface EmbeddingEndpointOptions {
   readonly limits: Limits;
   readonly meters: EmbeddingMeters;
   readonly clock?: Clock;
-  /** Returns a number from 0 to 1. */
+  /** Returns a random number from 0 to 1, like Math.random, the default. */
   readonly random?: () => number;
 }
 
@@ -56,7 +56,8 @@ export class EmbeddingEndpoint {
     this.#clock = clock;
     const common = { model, clock, signal: this.#closing.signal, told: this.#told };
     const queryCircuit = new Circuit(QUERY_FAILURES_MAX, clock, random);
-    // A document request fails only after several retries, so one failure is enough to open the circuit.
+    // A request for documents fails only after several retries, so one failure is enough to open this
+    // circuit.
     const documentCircuit = new Circuit(1, clock, random);
     this.#circuits = [queryCircuit, documentCircuit];
     this.#queries = new QueryEmbeddings({
@@ -76,19 +77,19 @@ export class EmbeddingEndpoint {
   }
 
   /**
-   * Returns the vector for a query's text; it may have any length except 0. The vector is shared, so the
-   * caller must not change it. Returns null if the text is blank, the endpoint is down or too slow, or the
-   * signal aborts; the search then runs without a vector. Never rejects.
+   * Returns the vector for a query's text. It may have any length except 0, and is shared, so the caller must
+   * not change it. Returns null if the text is blank, the endpoint is down or too slow, or the signal aborts;
+   * the search then runs without a vector. Never rejects.
    */
   embedQuery(text: string, signal: AbortSignal = new AbortController().signal): Promise<Float32Array | null> {
     return this.#queries.embed(cutText(sendableText(text), this.#limits.embeddingTextCharactersMax), signal);
   }
 
   /**
-   * Returns the vectors for document texts, in order. A blank text gets zeros. A text that the endpoint
-   * refuses while accepting other texts also gets zeros, and `refused` is called with the reason. Throws the
-   * signal's reason, or EndpointError: after several failed tries, or immediately while the endpoint is down
-   * (its `afterMs` says for how long).
+   * Returns the vectors for document texts, in order. Blank texts get zeros, and so does a text that the
+   * endpoint refuses while it accepts others; `refused` is then called with the reason. Throws the signal's
+   * reason or EndpointError. The latter is thrown after several failed tries, or at once while the endpoint
+   * is down, in which case `afterMs` says for how long.
    */
   embedDocuments(
     texts: readonly string[],

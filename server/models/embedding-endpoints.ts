@@ -1,5 +1,6 @@
-// The endpoints named in index settings. A tenant's indexes with the same server, model and key share an
-// endpoint, its connections and its cached vectors. An endpoint is closed when no index names it any longer.
+// The embedding endpoints named in index settings. Indexes of a tenant that name the same server, model and
+// key share an endpoint with its connections and cached vectors. An endpoint is closed when no index names it
+// any longer.
 import type { Catalog } from "../catalog/catalog.js";
 import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -28,7 +29,7 @@ export interface EmbeddingEndpointsOptions {
   readonly network?: Network;
 }
 
-/** An index's endpoint, and the record from which it was derived. */
+/** An index's endpoint, and the record whose settings name it. */
 interface Known {
   readonly record: IndexRecord;
   readonly name: string;
@@ -48,7 +49,8 @@ export class EmbeddingEndpoints {
   }
 
   /**
-   * Returns the endpoint named in an index's current settings, or null if its vectors come from elsewhere.
+   * Returns the endpoint named in an index's current settings, or null if its vectors do not come from an
+   * endpoint.
    */
   of({ uid }: Pick<IndexRecord, "uid">): EmbeddingEndpoint | null {
     const record = this.#options.catalog.state.indexes.get(uid);
@@ -119,7 +121,7 @@ export class EmbeddingEndpoints {
     });
   }
 
-  /** Null if the index has no key, undefined if its key cannot be read. */
+  /** Returns the index's API key: null if it has none, undefined if it cannot be read. */
   #apiKeyOf(record: IndexRecord): string | null | undefined {
     try {
       return openApiKey(this.#options.secrets, record, "embedder");
@@ -130,7 +132,7 @@ export class EmbeddingEndpoints {
   }
 }
 
-/** Stands in for a server whose key cannot be read, so that nothing is sent to that server. */
+/** Used instead of a server whose key cannot be read. Requests fail without anything being sent. */
 const UNREADABLE_KEY: EmbeddingModel["server"] = {
   post: () =>
     Promise.reject(new EndpointError("the stored API key cannot be read; set embedder.api_key again")),

@@ -1,4 +1,4 @@
-// Sends one request for the vectors of some texts to a model server, and validates the answer. Never retries.
+// Sends a model server one request for the vectors of some texts, and validates the answer. Never retries.
 import { FIXED_LIMITS } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import { badAnswer, type EmbeddingWire } from "./embedding-wires.js";
@@ -14,7 +14,7 @@ export interface EmbeddingModel {
 }
 
 /**
- * Returns one vector per text, exactly as the model computed it. Vectors may have any length except 0. Throws
+ * Returns one vector per text, as the model computed it. Vectors may have any length except 0. Throws
  * EndpointError, or the signal's reason.
  */
 export async function requestVectors(

@@ -1,7 +1,7 @@
-// A model server that accepts JSON in POST requests, and the classification of its failures. Because a tenant
-// may have chosen the server, its address is checked at every connect, as for a feed. Connections are kept
-// alive and reused: all of them go to the one host name that was checked. Redirects are not followed.
-// Independent of what requests contain.
+// A model server that accepts JSON in POST requests, and the classification of its failures. A tenant may
+// have chosen the server, so its address is checked at every connect, like a feed's. Connections are kept
+// alive and reused, which is safe because all of them go to the one host that was checked. Redirects are not
+// followed. Independent of what requests contain.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AddressRules } from "../ground/outbound/addresses.js";
@@ -10,7 +10,10 @@ import { connectionFailure, PassingError } from "../ground/outbound/failures.js"
 import { retryAfterMs } from "../ground/outbound/patience.js";
 
 const CONNECT_MS_MAX = 10_000;
-/** Idle time (ms) after which a connection is closed. Shorter than most servers' timeouts. */
+/**
+ * Idle time (ms) after which a connection is closed. Shorter than most servers' own timeouts, so that they
+ * seldom close first.
+ */
 const IDLE_MS_MAX = 4_000;
 /** The server is unreachable or too slow, or returned an invalid answer. */
 export class EndpointError extends Error {
@@ -19,7 +22,7 @@ export class EndpointError extends Error {
   readonly status: number | null;
   /** True if the same request may succeed later. */
   readonly isPassing: boolean;
-  /** How long (ms) to send the server nothing; null if unknown. */
+  /** How long (ms) no requests should be sent to the server; null if unknown. */
   readonly afterMs: number | null;
 
   constructor(
@@ -40,12 +43,12 @@ interface EndpointErrorMembers {
   readonly afterMs?: number | null;
 }
 
-/** Connecting failed, or the connection broke. The message names the host. */
+/** Connecting failed, or the connection was broken. The message names the host. */
 export class UnreachableError extends EndpointError {}
 
 /**
- * Where an API is located: at `path`, relative to the path of the server's URL, or to `root` if the URL has
- * no path.
+ * The location of an API on a server: `path` is appended to the path of the server's URL or, if the URL has
+ * none, to `root`.
  */
 export interface InterfacePath {
   /** E.g. "/v1". */
@@ -64,7 +67,7 @@ export interface ModelServerOptions extends InterfacePath {
   readonly answerBytesMax: number;
 }
 
-/** For a server chosen by the operator, which may have any address. */
+/** Rules that allow any address, for servers chosen by the operator. */
 export const ANY_ADDRESS: AddressRules = { allowPrivate: true, allowHosts: [] };
 
 export class ModelServer {
@@ -91,7 +94,10 @@ export class ModelServer {
     this.#agent = new CheckedAgent(() => connectTo(this.#url, route));
   }
 
-  /** Returns the server's JSON answer. Throws EndpointError, or the signal's reason. */
+  /**
+   * Posts the body as JSON and returns the server's JSON answer. Throws EndpointError, or the signal's
+   * reason.
+   */
   async post(body: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const text = JSON.stringify(body);
@@ -115,8 +121,8 @@ export class ModelServer {
   }
 
   /**
-   * If `again` is true and the server has closed a reused connection, repeats the request once on another
-   * connection.
+   * Sends a request and returns the answer's text. If `again` is true and the server has closed a reused
+   * connection, sends it once more on another connection.
    */
   async #exchange(body: string, signal: AbortSignal, again: boolean): Promise<string> {
     const request = this.#request(body, signal);
@@ -151,7 +157,7 @@ export class ModelServer {
     return request;
   }
 
-  /** Reads the body to its end, so that the connection can be reused. */
+  /** Returns the answer's text. Reads to its end, so that the connection can be reused. */
   async #bodyOf(response: IncomingMessage): Promise<string> {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -164,7 +170,10 @@ export class ModelServer {
   }
 }
 
-/** An agent that opens every connection with `connect`, regardless of the request's options. */
+/**
+ * An agent that opens every connection with `connect`, which checks the address, whatever the request's
+ * options say.
+ */
 class CheckedAgent extends Agent {
   readonly #connect: () => Promise<Duplex>;
 
@@ -192,7 +201,7 @@ function pathOf({ pathname }: URL, { root, path }: InterfacePath): string {
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
-    // This listener stays attached to catch errors after the promise has settled.
+    // Stays attached after the promise has settled, so that a later error is not uncaught.
     request.on("error", reject);
     // If the server switches protocols, the request closes without an error.
     request.once("close", () => reject(new Error("the connection was closed")));
@@ -203,7 +212,10 @@ const BUSY = new Set([408, 425, 429]);
 /** Upper bound (ms) on the pause that a server may demand. */
 const LEFT_ALONE_MS_MAX = 600_000;
 
-/** An error answer's body is not shown, because some servers echo the key in it. */
+/**
+ * Throws EndpointError unless the status is 200. Does not show the answer's body, because some servers echo
+ * the key in it.
+ */
 function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (status === 200) return;
   const isPassing = BUSY.has(status) || status >= 500;

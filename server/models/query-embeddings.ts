@@ -1,7 +1,7 @@
 // Embeds queries, which wait only briefly for their vectors. Queries with the same text share a request.
-// While the maximum number of requests is in flight, further queries are collected for the next request. A
-// request that is too late for its queries counts as failed at once, but its result is still cached. After
-// several failures, queries do not wait at all.
+// While the maximum number of requests is in flight, further texts are collected for the next request. A
+// request that is too late for its queries counts as failed at once, but its result is still cached. While
+// the circuit is open, queries do not wait at all.
 import { TIMER_MS_MAX, withDeadline, within } from "../ground/jobs/deadline.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import type { Clock } from "../ground/outbound/patience.js";
@@ -10,7 +10,10 @@ import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
 import type { CachedVectors } from "./vector-cache.js";
 
-/** Timeout (ms) of one request. May exceed the time that a query waits. */
+/**
+ * Timeout (ms) of one request. It may be longer than a query waits, because a late vector is still worth
+ * caching.
+ */
 const REQUEST_MS_MAX = 5_000;
 const REQUESTS_AT_ONCE = 4;
 const TEXTS_PER_REQUEST = 32;
@@ -27,8 +30,8 @@ export interface QueryEmbeddingsOptions {
   /** Aborts all requests. */
   readonly signal: AbortSignal;
   /**
-   * Called with each request's outcome: null for success, otherwise the failure. A late request is first
-   * reported as late.
+   * Called with each request's outcome: null for success, otherwise the failure. For a late request, called
+   * twice: first with the lateness, then with the outcome.
    */
   readonly told: (failure: EndpointError | null) => void;
 }
@@ -44,7 +47,7 @@ interface Wanted {
 
 export class QueryEmbeddings {
   readonly #options: QueryEmbeddingsOptions;
-  /** Sent and waiting texts, by text. */
+  /** All texts that have been sent or are waiting, keyed by text. */
   readonly #wanted = new Map<string, Wanted>();
   /** Texts not sent yet, oldest first. */
   #waiting: Wanted[] = [];
@@ -54,7 +57,7 @@ export class QueryEmbeddings {
     this.#options = options;
   }
 
-  /** Returns null if the text is blank or no vector arrives in time. Never rejects. */
+  /** Returns the text's vector, or null if the text is blank or no vector arrives in time. Never rejects. */
   async embed(text: string, signal: AbortSignal): Promise<Float32Array | null> {
     if (text.trim() === "") return null;
     const known = this.#options.cache.get(text);
@@ -73,7 +76,7 @@ export class QueryEmbeddings {
   #want(text: string): Wanted | null {
     const { circuit, clock, signal } = this.#options;
     if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
-    // Late requests occupy all slots, so no request can be sent now.
+    // The open circuit allows an attempt, but late requests use up all request slots.
     if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null;
     let settle: Wanted["settle"] = () => undefined;
     const vector = new Promise<Float32Array | null>((resolve) => {
@@ -87,8 +90,8 @@ export class QueryEmbeddings {
   }
 
   /**
-   * Sends waiting texts, up to the limit on concurrent requests. Drops texts that have waited too long,
-   * because no query needs them any longer.
+   * Sends waiting texts as long as the number of concurrent requests permits. Drops texts that have waited
+   * too long for their queries.
    */
   #send(): void {
     const { circuit, clock, msMax } = this.#options;
@@ -104,8 +107,8 @@ export class QueryEmbeddings {
   }
 
   /**
-   * A late answer does not close the circuit: otherwise every query would wait in vain for a server that is
-   * always late.
+   * Requests one batch of vectors. A late answer does not close the circuit: otherwise every query would wait
+   * in vain for a server that is always late.
    */
   async #request(batch: readonly Wanted[]): Promise<void> {
     const { circuit, clock, msMax, told } = this.#options;
@@ -120,7 +123,7 @@ export class QueryEmbeddings {
     const timer = setTimeout(
       () => {
         late();
-        // The texts stay registered, so that they are not requested again.
+        // The texts remain in `#wanted`, so that they are not requested again while this request runs.
         for (const { settle } of batch) settle(null);
         this.#send();
       },
@@ -156,7 +159,7 @@ export class QueryEmbeddings {
   }
 }
 
-/** Converts the reason why a signal ended a request to an error. */
+/** Returns the failure for a request that was ended by its signal. */
 export function lateFailure(cause: unknown): EndpointError {
   return new EndpointError("the model's server did not answer in time", { cause, isPassing: true });
 }

@@ -1,9 +1,9 @@
-// Recently requested vectors of all of a server's endpoints, limited in total bytes. The endpoint and the
-// text fully determine a vector, so an entry is never stale.
+// Recently requested vectors, for all endpoints, limited in total bytes. An endpoint and a text fully
+// determine a vector, so an entry is never stale.
 import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../ground/metrics/recorder.js";
 
-/** Bytes of object overhead per cached text and vector. */
+/** Approximate overhead in bytes of the objects for a cached vector. */
 const ENTRY_BYTES = 200;
 
 export class VectorCache {
@@ -17,7 +17,7 @@ export class VectorCache {
     this.#meter = meter;
   }
 
-  /** Returns an initially empty part for a new endpoint. */
+  /** Returns a new endpoint's view of the cache, in which nothing is cached yet. */
   part(): CachedVectors {
     const prefix = `${++this.#endpoints}:`;
     return {

@@ -1,5 +1,6 @@
-// Builds the reply to GET /metrics: measures the shards, the largest indexes and the disk, with limits on
-// count and time, and prints the results along with the counters. Concurrent scrapes share one result.
+// Builds the reply to GET /metrics: measures the shards, the largest indexes and the disk, and prints the
+// results along with the counters. The number of indexes and the time for measuring are limited. Concurrent
+// scrapes share one result.
 import { statfs } from "node:fs/promises";
 import type { Catalog } from "../catalog/catalog.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -14,7 +15,7 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import type { RecorderValues } from "../ground/metrics/recorder-values.js";
 import type { Lifecycle } from "../indexes/lifecycle.js";
 
-/** Minimum interval (ms) between measurements of the shards. */
+/** A result is reused for this long (ms). */
 const SHARED_MS = 250;
 
 interface Measured {
@@ -29,13 +30,13 @@ export interface ScrapeOptions {
   readonly lifecycle: Lifecycle;
   readonly sources: Pick<Sources, "overdue">;
   readonly dataDir: string;
-  /** Number of reply bytes not yet received by clients. */
+  /** Number of reply bytes that clients have not received yet. */
   readonly unsent: { readonly bytes: number };
   readonly limits: Limits;
   readonly recorder: Recorder;
   /**
-   * Returns the counts recorded by other threads, including threads that have ended (ToldValues). Absent if
-   * there are no other threads.
+   * Returns the metric values of other threads, including ended ones (ToldValues). Absent if there are no
+   * other threads.
    */
   readonly others?: () => Promise<readonly RecorderValues[]>;
 }
@@ -55,7 +56,7 @@ export class Scrape {
     return this.#exposition.contentType;
   }
 
-  /** Returns the metrics as text, at most SHARED_MS old. */
+  /** Returns the metrics as text. Reuses a result for SHARED_MS after its measurement. */
   text(): Promise<string> {
     if (this.#text !== null && performance.now() < this.#sharedUntilMs) return this.#text;
     const text = this.#take();
@@ -64,7 +65,7 @@ export class Scrape {
       this.#sharedUntilMs = performance.now() + ms;
     };
     text.then(share(SHARED_MS), share(0));
-    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // until the measurement is complete
+    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // all scrapes share the measurement until it is complete
     return text;
   }
 
@@ -104,8 +105,8 @@ export class Scrape {
   }
 
   /**
-   * In one pass over the catalog, finds the indexes with the most documents, sums the other indexes'
-   * documents, and counts the indexes by status.
+   * Finds the `count` indexes with the most documents, adds up the documents of all other indexes, and counts
+   * indexes by status, in one pass over the catalog.
    */
   #overview(count: number) {
     const statuses = new Map<string, number>();
@@ -129,7 +130,7 @@ export class Scrape {
   }
 }
 
-/** Returns null if the system does not report the disk within the time limit. */
+/** Returns the disk's total and free space, or null if the system does not report them in time. */
 async function diskOf(path: string, msMax: number): Promise<Readings["disk"]> {
   const asked = statfs(path).then(
     ({ bsize, bavail, blocks }) => ({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }),

@@ -1,6 +1,6 @@
-// Produces the indexes' vectors: sets their source in the shards, trains models, distributes the models to
-// the shards and waits until every document has its vector. Checks an index after it is opened or changed,
-// and when writes to it pause.
+// Keeps the vectors of indexes up to date: tells shards where vectors come from, trains models and sends them
+// to the shards, requests vectors from endpoints, and waits until every document has its vector. Checks an
+// index after it is opened or changed, and when writes to it pause.
 import { setTimeout as sleep } from "node:timers/promises";
 import { modelInfo } from "../../../engine-wasm/host/vectors/model-info.js";
 import type { IndexStats } from "../../../shards/protocol/control.js";
@@ -28,14 +28,16 @@ interface EmbeddersOptions extends EndpointQueueOptions {
   readonly jobs: Jobs;
 }
 
-/** Progress of an index's vectors. */
+/** How far an index's vectors are. */
 export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
 
 const QUIET_MS = 1_000;
-/** Maximum delay (ms) of a check while writes keep coming. */
+/** Maximum time (ms) for which continuing writes may delay a check. */
 const DELAY_MS_MAX = 60_000;
 const POLL_MS = 200;
-/** A model is retrained once the index has grown to this multiple of the documents it was trained for. */
+/**
+ * A model is retrained once the index has this many times as many documents as when the model was trained.
+ */
 const GROWTH = 2;
 /** Delay (ms) before retrying an endpoint that gave up. */
 const ENDPOINT_RETRY_MS = 30_000;
@@ -49,9 +51,12 @@ export class Embedders {
   readonly #states = new Map<number, EmbedderState>();
   /** Each index's record at the last check, by uid. */
   readonly #seen = new Map<number, IndexRecord>();
-  /** Indexes with documents waiting for an endpoint that gave up and will be tried again. */
+  /**
+   * Indexes whose documents still wait for vectors after an endpoint gave up. They are checked even if they
+   * are not loaded.
+   */
   readonly #owed = new Set<number>();
-  /** When a check became due, by uid. */
+  /** The time of the first write since an index's last check, by uid. */
   readonly #dueMs = new Map<number, number>();
 
   constructor(options: EmbeddersOptions) {
@@ -60,9 +65,9 @@ export class Embedders {
   }
 
   /**
-   * Vector state of an index that should have vectors. If the index has not been checked yet, or if its last
-   * check ended with "waiting", the shards' counters decide: the index is ready if it has a model or a vector
-   * and no document is pending.
+   * Returns the state of an index's vectors, for an index that should have vectors. If it has not been
+   * checked yet, or its last check ended with "waiting", the shards' counters decide: it is ready if it has a
+   * model or vectors and no document is pending.
    */
   stateOf(
     uid: number,
@@ -75,7 +80,10 @@ export class Embedders {
     return state === "none" ? "waiting" : state;
   }
 
-  /** Called when an index has been opened. Its shards already know where its vectors come from. */
+  /**
+   * Called when an index has been opened. The open message has already told its shards where its vectors come
+   * from.
+   */
   opened(uid: number): void {
     const record = this.#options.catalog.state.indexes.get(uid);
     if (record === undefined) return;
@@ -99,10 +107,10 @@ export class Embedders {
         this.#options.jobs.cancel(vectorsSubject(uid));
         for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
       } else if (now.isHome !== record.isHome) {
-        this.#seen.set(uid, now); // now spread over all shards, with its model and vectors
+        this.#seen.set(uid, now); // it was spread over all shards, along with its model and vectors
         this.written(uid);
       } else {
-        this.#states.set(uid, "none"); // the shards' vectors may come from another source
+        this.#states.set(uid, "none"); // its vectors may now come from another source
         this.#lookIn(0, uid);
       }
     }
@@ -114,14 +122,14 @@ export class Embedders {
   }
 
   /**
-   * Checks an index. Skips it if it is not open, unless its documents are waiting for an endpoint; a skipped
-   * index is checked when it is opened.
+   * Checks an index. An index that is not loaded is skipped until it is opened, unless its documents still
+   * wait for an endpoint.
    */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
     const dueMs = this.#dueMs.get(uid) ?? 0;
     if (Date.now() < dueMs + DELAY_MS_MAX && indexes.find(uid)?.writing.busy) {
-      this.written(uid); // writes have not paused: each takes longer than the quiet time
+      this.written(uid); // a write is still running, so writes have not paused
       return;
     }
     this.#dueMs.delete(uid);
@@ -133,7 +141,7 @@ export class Embedders {
     const { state, end } = use;
     if (record === undefined) return end();
     const became = (now: EmbedderState): void => {
-      // If the record has changed since, the next check sets the state.
+      // If the record has changed since, the state is outdated, and the next check sets it.
       if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now);
     };
     try {
@@ -147,22 +155,25 @@ export class Embedders {
     }
   }
 
-  /** Runs the steps that the index's vectors currently need. */
+  /**
+   * Brings the index's vectors up to date: sends its vector source to the shards, trains a model or asks the
+   * endpoint, and waits until no document is pending. Returns the state in which it stopped.
+   */
   async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
     const { indexes, catalog } = this.#options;
     const policy = vectorPolicy(record, state.documents);
     await indexes.messages.changeSource(record, state.newest);
     if (policy.source === "none") return "none";
     for (;;) {
-      // Since the last round, documents may have arrived, or a shard may have lost its model.
+      // Repeated in every round, because documents may have arrived, or a shard may have lost its model.
       if (policy.source === "documents" && !(await this.#bringModel(record, state.documents, signal)))
         return "waiting";
-      // Runs in every round, because a shard finds its waiting documents gradually.
+      // Repeated in every round, because a shard finds the documents without vectors only gradually.
       if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
         return "failed";
       const shards = await indexes.statsByShard(record.uid);
       if (pendingOf(shards) === 0) {
-        // Cached results may have been found with other vectors or with none.
+        // Cached answers may have been found with other vectors or with none.
         if (this.#states.get(record.uid) !== "ready") state.forget();
         // A document may remain without a vector if it has too few words, or if its client should have sent a
         // vector but did not.
@@ -171,11 +182,14 @@ export class Embedders {
       this.#states.set(record.uid, "embedding");
       await sleep(POLL_MS, undefined, { ref: false, signal });
       if (indexes.find(record.uid) !== state || catalog.state.indexes.get(record.uid) !== record)
-        return "waiting"; // the next check continues
+        return "waiting"; // the index was closed or changed, so another check follows
     }
   }
 
-  /** Returns false if the endpoint gave up. It is tried again later. */
+  /**
+   * Requests vectors for all pending documents. Returns false if the endpoint gave up, and schedules another
+   * check.
+   */
   async #askEndpoint(
     state: IndexState,
     record: IndexRecord,
@@ -201,8 +215,8 @@ export class Embedders {
   }
 
   /**
-   * Ensures that the newest model is recent enough and that every shard has it. Returns false if there is
-   * nothing to learn from.
+   * Ensures that the index has a recent enough model and that every shard has it. Returns false if there are
+   * no documents or no fields to train on.
    */
   async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<boolean> {
     if (documents === 0) return false;
@@ -222,7 +236,10 @@ export class Embedders {
     return true;
   }
 
-  /** Trains a model and sends it to the shards. Returns false if there is nothing to learn from. */
+  /**
+   * Trains a model and sends it to the shards. Returns false if there are no documents or no fields to train
+   * on.
+   */
   async #train(
     record: IndexRecord,
     documents: number,
@@ -244,7 +261,7 @@ export class Embedders {
             shards.findIndex(({ modelNumber }) => modelNumber === newest),
           );
     const sample = await sampleDocuments(reads, vectors, uid, names, signal);
-    const { length: sampled } = sample.ends; // the buffers are transferred to the trainer's thread
+    const { length: sampled } = sample.ends; // read now: training transfers the buffers to its thread
     if (sampled === 0) return false;
     const number = (newest % MODEL_NUMBER_MAX) + 1;
     const bytes = await trainer.train(
@@ -271,7 +288,7 @@ export class Embedders {
   }
 }
 
-/** The subject of the jobs that produce vectors. */
+/** Returns the job subject for an index's vectors, so that its checks run one at a time. */
 function vectorsSubject(uid: number): string {
   return `vectors of index ${uid}`;
 }

@@ -1,6 +1,6 @@
-// Documents waiting for a vector from an endpoint: reads the documents from the shards, requests their
-// vectors from the endpoint and writes the vectors to the shards. The shards record which documents are
-// waiting, so nothing is lost if the server stops in between.
+// Produces vectors for the documents that wait for an endpoint: reads the documents from the shards, requests
+// their vectors and writes the vectors to the shards. The shards record which documents are waiting, so
+// nothing is lost if the server stops in between.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -22,10 +22,10 @@ export interface EndpointQueueOptions {
 }
 
 /**
- * Runs until none of the index's documents is waiting in any shard. `origin` identifies the vectors' source;
- * `stored` is called after each step. A document that the endpoint refuses is stored without a vector, so
- * that it does not block later documents. Its vector is requested again when the document is rewritten or the
- * origin changes. Throws EndpointError if the endpoint gives up.
+ * Runs until no shard has waiting documents. `origin` identifies the source of the vectors; `stored` is
+ * called after each batch. A document that the endpoint refuses is stored without a vector, so that it does
+ * not block later documents. Its vector is requested again when the document is rewritten or the origin
+ * changes. Throws EndpointError if the endpoint gives up.
  */
 export async function embedWaiting(
   { vectors, workbench, limits, log }: EndpointQueueOptions,
@@ -49,7 +49,7 @@ export async function embedWaiting(
       const records = new Uint8Array(waiting.length * VECTOR_BYTES);
       for (const [i, vector] of made.entries()) {
         const one = workbench.vectorOf(vector);
-        if (one !== null) records.set(one, i * VECTOR_BYTES); // null: blank text, or refused
+        if (one !== null) records.set(one, i * VECTOR_BYTES); // null for a blank or refused text
       }
       const seqs = waiting.map(({ seq }) => seq);
       await vectors.putVectors(shard, shards, { uid, origin, seqs, vectors: records });

@@ -5,19 +5,19 @@ import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;
-/** The sample ends with the document that brings it to this many bytes. */
+/** The document that brings the sample to this many bytes is its last. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const DOCUMENTS_AT_ONCE = 200;
 
 export interface DocumentSample {
-  /** Concatenated JSON texts. `ends` contains each text's end. */
+  /** The documents' JSON texts, concatenated. `ends` contains the end offset of each text. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
 }
 
 /**
- * Samples the index's current documents, keeping only the given members. The index must stay open until the
- * promise settles.
+ * Samples the index's current documents, with only the members named in `fields` and the id. The index must
+ * stay open until the promise settles.
  */
 export async function sampleDocuments(
   reads: Reads,
@@ -49,14 +49,14 @@ export async function sampleDocuments(
       );
       for (const { seq } of some) {
         const text = fetched.get(seq)!;
-        // The document no longer exists, or the sample is full.
+        // Skip documents that have been deleted, and all remaining documents once the sample is full.
         if (text.length === 0 || bytes >= BYTES_MAX) continue;
         texts.push(text);
         bytes += text.length;
       }
     }
     const sample = joined(texts, bytes);
-    discardMemory(bytes); // training needs a lot of memory
+    discardMemory(bytes); // returns memory to the system, because training needs a lot
     return sample;
   } finally {
     snapshot.release();

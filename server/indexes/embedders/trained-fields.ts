@@ -1,4 +1,4 @@
-// Selects the fields that an index's model learns from, and their weights. Pure.
+// Selects the fields on which an index's model is trained, and their weights. Pure.
 import { crc32 } from "node:zlib";
 import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
@@ -6,7 +6,7 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ResolvedField, resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 
-/** Weight of words in a field whose own weight is above average. */
+/** In training, weight of the words in a field whose search weight is above average; 1 for other fields. */
 const HEAVY = 2;
 
 export interface Trained {

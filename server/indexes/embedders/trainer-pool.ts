@@ -1,4 +1,4 @@
-// The trainer's thread, which runs for a single training so that its memory is released before vectors are
+// Runs the trainer's thread, a new one for each training, so that its memory is released before vectors are
 // produced. Only this file manages the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";

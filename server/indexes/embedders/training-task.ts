@@ -1,4 +1,4 @@
-// The trainer thread's task.
+// The task that is sent to the trainer's thread.
 
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
@@ -6,11 +6,14 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 export interface TrainingTask {
   readonly schema: BuildSchema;
   readonly fields: readonly TrainedSlot[];
-  /** Concatenated JSON texts. `ends` contains each text's end. */
+  /** The documents' JSON texts, concatenated. `ends` contains the end offset of each text. */
   readonly documents: Uint8Array;
   readonly ends: Uint32Array;
   readonly number: number;
   readonly termsMax: number;
-  /** The previous model, whose vectors the new model's vectors are aligned with. */
+  /**
+   * The index's previous model, if any. The new model is aligned with it, so that vectors of both can be
+   * compared.
+   */
   readonly previous: Uint8Array | null;
 }

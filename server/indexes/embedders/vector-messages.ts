@@ -1,4 +1,5 @@
-// The coordinator's messages to the shards for producing vectors. Queries by vector go through snapshots.
+// Messages to the shards about producing vectors. Queries by vector do not use them; they go through
+// snapshots.
 
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import {
@@ -22,8 +23,8 @@ import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 
 /**
- * The index must be open, and its shards are numbered from 0. All methods reject with a SkeinError if a shard
- * refuses or dies.
+ * Sends messages about an open index. `shard` counts the shards in which the index is, from 0. All methods
+ * reject with a SkeinError if a shard refuses or dies.
  */
 export class VectorMessages {
   readonly #calls: ShardCalls;
@@ -34,7 +35,7 @@ export class VectorMessages {
     this.#indexes = indexes;
   }
 
-  /** Activates a model in these shards. */
+  /** Sends a model to these shards, which then use it. */
   async setModel(uid: number, model: NumberedModel, shards: readonly number[]): Promise<void> {
     await Promise.all(
       shards.map((shard) => this.#ask(uid, shard, (data) => encodeModel(data, model), decodeEmptyReply)),
@@ -46,22 +47,22 @@ export class VectorMessages {
     return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
   }
 
-  /** Returns, for each shard, the documents with the smallest id hashes, in ascending order. */
+  /** Returns for each shard its `limit` documents with the smallest id hashes, in ascending order. */
   sample(uid: number, generation: number, limit: number): Promise<SampledDocument[][]> {
     const { data, places } = this.#indexes.state(uid).locationAt(generation);
     return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);
   }
 
-  /** Returns a shard's documents that are waiting for a vector. */
+  /** Returns some of a shard's documents that are waiting for a vector. */
   pending(uid: number, shard: number, limit: number, bytesMax: number): Promise<PendingDocument[]> {
     const encode = (data: number): Message => encodePending({ uid: data, limit, bytesMax });
     return this.#ask(uid, shard, encode, decodePendingReply);
   }
 
   /**
-   * Sends vectors for documents that a shard listed when the index had `shards` shards. Waits while the index
-   * is being spread. After a spread, any shard may own the documents, so each shard stores the vectors of its
-   * own documents.
+   * Stores vectors for documents that `shard` listed as waiting when the index was in `shards` shards. Waits
+   * while the index is being spread. If it has been spread since, any shard may own the documents, so the
+   * vectors go to all of them and each stores those of its own documents.
    */
   async putVectors(shard: number, shards: number, request: PutVectorsRequest): Promise<void> {
     const state = this.#indexes.state(request.uid);

@@ -1,4 +1,4 @@
-// Streams all of an index's live documents from its shards' databases, in sequence number order. Keeps one
+// Streams all of an index's live documents from its shards, in the order of their sequence numbers. Keeps one
 // page per shard in memory.
 import {
   decodeStoredReply,
@@ -10,7 +10,7 @@ import type { Location } from "../../catalog/schema/placement.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
 import type { AskShard } from "./new-part.js";
 
-/** Total bytes in all pages. */
+/** Total size in bytes of all pages in memory. */
 const PAGES_BYTES = 16 * 1024 * 1024;
 const PAGE_BYTES_MAX = 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class DocumentStream {
   readonly #ask: AskShard;
   readonly #location: Location;
   #cursors: Cursor[] = [];
-  /** Highest generation in any shard. Known once the stream is open. */
+  /** The highest generation in any shard. 0 until the stream is open. */
   generation = 0;
   maxSeq = 0;
 
@@ -33,7 +33,7 @@ export class DocumentStream {
     this.#location = location;
   }
 
-  /** Reads the first pages. Returns the number of live documents recorded in the manifests. */
+  /** Reads the first pages. Returns the number of live documents according to the shards' manifests. */
   async open(): Promise<number> {
     const { places } = this.#location;
     const pages = await Promise.all(places.map((shard) => this.#read(shard, 0)));
@@ -43,7 +43,7 @@ export class DocumentStream {
     return pages.reduce((sum, page) => sum + page.liveDocs, 0);
   }
 
-  /** Returns the document with the lowest sequence number not yet returned, or null at the end. */
+  /** Returns the next document in the order of sequence numbers, or null at the end. */
   async next(): Promise<MovedDocument | null> {
     let first: Cursor | null = null;
     for (const cursor of this.#cursors) {

@@ -1,5 +1,5 @@
-// The directories used to change the number of shards, and how a start handles them. The decisive step writes
-// the new number to the catalog: before that, the old databases are current; after it, the new ones.
+// The directories used to change the number of shards, and how a start handles them. Writing the new number
+// to the catalog decides which databases are current: before that, the old ones; after it, the new ones.
 //
 //   shards/       current           shards.new/plan.json   from, to, the completed indexes, and those at home
 //   shards.new/   being filled      shards.old/            replaced, being deleted
@@ -20,11 +20,11 @@ const PLAN_VERSION_WITHOUT_HOME = 1;
 export interface ReshardPlan {
   readonly from: number;
   readonly to: number;
-  /** Uids of the completed indexes. */
+  /** Uids of the indexes whose documents have all been copied. */
   readonly done: readonly number[];
-  /** Uids of the completed indexes that are entirely in one new shard, their home. */
+  /** Uids of those copied indexes that are entirely in one new shard, their home. */
   readonly home: readonly number[];
-  /** True if all indexes are completed and only the catalog's shard count remains to be changed. */
+  /** True if all indexes have been copied. The catalog may then change to the new number of shards. */
   readonly complete: boolean;
 }
 
@@ -37,8 +37,8 @@ export function newShards(dataDir: string): string {
 }
 
 /**
- * Finishes the change if an earlier start stopped after `shards`, the new number, had been written to the
- * catalog. Also deletes the replaced databases. No shard may be open.
+ * Puts the new databases in place if an earlier start stopped right after the catalog had changed to
+ * `shards`, the new number. Also deletes the replaced databases. No shard may be open.
  */
 export async function finishFlip(dataDir: string, shards: number): Promise<void> {
   const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
@@ -60,8 +60,8 @@ export async function finishFlip(dataDir: string, shards: number): Promise<void>
 }
 
 /**
- * Describes the remains of an unfinished change of the number of shards, one sentence each. Throws an Error
- * if the current databases are not in place, because then only a server start may change anything.
+ * Describes what is left of an unfinished change of the number of shards, one sentence each. Throws an Error
+ * if the current databases are not in their place: then only a server start may touch them.
  */
 export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
   const plan = await readPlan(dataDir);
@@ -83,15 +83,15 @@ export async function unfinishedMove(dataDir: string, shards: number): Promise<s
 }
 
 /**
- * True if the catalog already has the plan's number of shards. The new databases are then current, in
- * whichever directory they are.
+ * True if the catalog already has the plan's number of shards, so that the new databases are current,
+ * whichever directory they are in.
  */
 function decided(plan: ReshardPlan | null, shards: number): boolean {
   return plan?.complete === true && plan.to === shards;
 }
 
 /**
- * Returns the plan to follow: an earlier start's plan if it is for the same change, otherwise a new plan in
+ * Returns the plan to follow: that of an earlier start if it is for the same change, otherwise a new plan in
  * an empty directory.
  */
 export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
@@ -106,7 +106,7 @@ export async function beginPlan(dataDir: string, from: number, to: number): Prom
   return plan;
 }
 
-/** When this resolves, the plan is durable. */
+/** Stores the plan. It is durable when this resolves. */
 export async function writePlan(dataDir: string, plan: ReshardPlan): Promise<void> {
   const path = join(newShards(dataDir), PLAN_FILE);
   const file = await open(`${path}.new`, "w", 0o600);
@@ -124,8 +124,8 @@ export async function discardNew(dataDir: string): Promise<void> {
 }
 
 /**
- * Returns the stored plan, or null if there is none or it is truncated. Throws an Error if it has an unknown
- * version.
+ * Returns the stored plan, or null if there is none or it is not readable. Throws an Error if it has an
+ * unknown version.
  */
 async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   const path = join(newShards(dataDir), PLAN_FILE);
@@ -137,8 +137,8 @@ async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   }
   if (!isObject(content)) return null;
   const { version, from, to, done, home = [], complete } = content;
-  // With an unknown version, it is unclear which databases are current, and the current ones might be
-  // deleted.
+  // Do not guess: an unknown version may mean something else by these members, and a wrong guess could delete
+  // the current databases.
   if (version !== PLAN_VERSION && version !== PLAN_VERSION_WITHOUT_HOME)
     throw new Error(`${path} was written by another version of Skein`);
   if (typeof from !== "number" || typeof to !== "number") return null;

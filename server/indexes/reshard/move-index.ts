@@ -1,5 +1,5 @@
 // Copies an index's documents and their vectors from some shards to others, in the order of their sequence
-// numbers, which stay the same. Nothing may write to the index during the copy. The copy is not used until
+// numbers, which do not change. Nothing may write to the index during the copy. The copy is not used until
 // the caller commits it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { decodeOpenReply, encodeOpen } from "../../../shards/protocol/control.js";
@@ -19,9 +19,9 @@ export interface Move {
   readonly record: IndexRecord;
   readonly workbench: Workbench;
   readonly source: Side;
-  /** Shards that have no data for this index. */
+  /** Where to copy to. These shards must not have any data under this data number yet. */
   readonly target: Side;
-  /** Generation at which the documents become visible. Defaults to the source's generation. */
+  /** Generation from which the copied documents are visible. Defaults to the source's generation. */
   readonly generation?: number;
   readonly onMoved?: () => void;
   /** Cancels the move, which then throws the signal's reason. */
@@ -34,8 +34,8 @@ export interface Side {
 }
 
 /**
- * Returns the number of copied documents. The target shards' copies are then open and durable. Throws
- * SkeinError, or an Error if documents are missing.
+ * Copies the documents and returns their number. The copies are then open and durable. Throws SkeinError, or
+ * an Error if documents are missing.
  */
 export async function moveIndex({
   record,
@@ -53,8 +53,8 @@ export async function moveIndex({
   const vectors = vectorPolicy(record, expected);
   const { shardSchema: schema } = resolvedSchemaOf(record);
   await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
-  // Vectors are copied with their documents, but a model's vectors are valid only in shards that have the
-  // model.
+  // Vectors are copied along with their documents. If a model made them, they are valid only in shards that
+  // have the model.
   const model = vectors.source === "documents" ? await newestModel(source) : null;
   if (model !== null) await each(ask, places, () => encodeModel(data, model), decodeEmptyReply);
   const { maxSeq } = stream;
@@ -75,7 +75,7 @@ export async function moveIndex({
   return read;
 }
 
-/** Sends a request to each shard. */
+/** Sends a request to each shard in parallel and waits for all replies. */
 export async function each<T>(
   ask: AskShard,
   places: Places,

@@ -1,5 +1,5 @@
-// One shard's part of an index that documents are being moved to. It is filled by messages of bounded size, a
-// few of them in flight at a time.
+// One target shard's part of an index that is being copied. It receives the documents in messages of bounded
+// size, a few of them in flight at a time.
 import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";
@@ -20,7 +20,7 @@ export class NewPart {
   #documents: MovedDocument[] = [];
   #bytes = 0;
 
-  /** Documents become visible at `generation`. */
+  /** `generation` is the one from which the documents are visible. */
   constructor(ask: AskShard, shard: number, uid: number, generation: number) {
     this.#ask = ask;
     this.#shard = shard;
@@ -34,7 +34,7 @@ export class NewPart {
     if (this.#bytes >= ADOPT_BYTES) await this.#send(ADOPTS_IN_FLIGHT_MAX);
   }
 
-  /** Resolves when everything is durable. */
+  /** Sends the remaining documents. Resolves when all documents are durable. */
   async flush(): Promise<void> {
     await this.#send(1);
   }

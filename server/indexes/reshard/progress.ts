@@ -1,4 +1,5 @@
-// Logs a redistribution's progress: at the start, every few seconds, after each index, and at the end.
+// Logs the progress of a change of the number of shards: at the start, every few seconds, after each index,
+// and at the end.
 import type { Logger } from "../../ground/log.js";
 
 const LINE_MS = 2_000;
@@ -19,7 +20,9 @@ export class ReshardProgress {
     this.#to = to;
   }
 
-  /** Adds an index with this many documents. `done` is true if an earlier start has already moved them. */
+  /**
+   * Registers an index with this many documents. `done` is true if an earlier start has already copied them.
+   */
   expect(documents: number, done: boolean): void {
     this.#expected += documents;
     if (done) this.#before += documents;

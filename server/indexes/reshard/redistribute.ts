@@ -1,5 +1,5 @@
-// Moves every document to the shard that owns it under a new number of shards. Copies index by index from the
-// old databases to new ones, in the order of the sequence numbers, which stay the same. Runs at startup,
+// Moves every document to the shard that owns it under a new number of shards. Copies the indexes one by one
+// from the old databases to new ones, in the order of sequence numbers, which do not change. Runs at startup,
 // before any request is served. The new databases are not used until the catalog has the new number, so the
 // move may be interrupted at any point and continues at a later start.
 import { join } from "node:path";
@@ -31,8 +31,8 @@ export interface RedistributeOptions {
 }
 
 /**
- * Returns the uids of the indexes that have a home in the new databases. When this resolves, the new
- * databases are complete and durable.
+ * Fills the new databases, which are complete and durable when this resolves. Returns the uids of the indexes
+ * that have a home there.
  */
 export async function redistribute(options: RedistributeOptions): Promise<ReadonlySet<number>> {
   const { dataDir, from, to, indexes, log } = options;
@@ -85,7 +85,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   return new Set(plan.home);
 }
 
-/** Drops whatever an earlier start left of an index in the new databases. */
+/** Drops what an interrupted earlier start has copied of the index. */
 async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
   const { all } = new Locations(target.count);
   for (const data of dataNumbers({ uid }))
@@ -97,8 +97,8 @@ function askOf(pool: ShardPool): AskShard {
 }
 
 /**
- * Throws if a shard's database is missing: opening it would create an empty database and silently lose its
- * documents.
+ * Throws if an old shard's database is missing. Opening it would create an empty database, and its documents
+ * would be lost without notice.
  */
 function checkSource(shardsDir: string, shards: number): void {
   for (let shard = 0; shard < shards; shard++) {
@@ -130,7 +130,8 @@ function pool(
     checkPing: decodeEmptyReply,
     limits,
     log,
-    // A dead thread has lost its open index. Requests to it fail, and the next start continues.
+    // A restarted thread would not have the index open. Its requests fail instead, and the next start
+    // continues.
     recover: async () => undefined,
   });
 }

@@ -1,7 +1,7 @@
-// Spreads an index that has outgrown its home over all shards while it is in use: copies its documents from
+// Spreads an index that has outgrown its home over all shards while it is in use. Copies its documents from
 // the home, under a different data number and at a generation that is not visible yet. Writes to the index
-// wait for the copy, a few seconds at most; reads continue. The catalog record commits the move. Reads of
-// older generations use the home, which is dropped after the last of them.
+// wait for the copy, a few seconds at most; reads continue. Changing the catalog record commits the move.
+// Reads of older generations still use the home, which is dropped after the last of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { OpenReply } from "../../../shards/protocol/control.js";
@@ -41,12 +41,12 @@ const TURNS = "spreading of indexes";
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const LOOK_MS = 100;
-/** Minimum interval (ms) between size requests for a home index that is being written. */
+/** Minimum interval (ms) between measurements of an index at home that is being written. */
 const MEASURE_MS = 1_000;
-/** Disk space for the copy and its merges, as a multiple of the index's bytes at home. */
+/** Free disk space needed for the copy and its merges, as a multiple of the index's size at home. */
 const COPY_BYTES_FACTOR = 2;
 
-/** A home index's size, and the performance.now() at which it was measured. */
+/** Size of an index at home, and the performance.now() at which it was measured. */
 interface Measured {
   readonly atMs: number;
   readonly bytes: number;
@@ -56,10 +56,10 @@ const NOT_MEASURED: Measured = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
 
 export class Spreading {
   readonly #options: SpreadingOptions;
-  /** Sends a request to the home. Reports damage. Throws if the shard replies with an error. */
+  /** Sends a request to the index's home shard. Reports damage. Throws if the shard replies with an error. */
   readonly #askHome: AskShard;
   readonly #measured = new WeakMap<IndexState, Measured>();
-  /** Last retry delay (ms) of each index that could not be spread yet, by uid. */
+  /** Indexes waiting for another attempt, by uid, with the delay (ms) before it. */
   readonly #paused = new Map<number, number>();
 
   constructor(options: SpreadingOptions) {
@@ -72,8 +72,8 @@ export class Spreading {
   }
 
   /**
-   * Spreads the index in the background if it has grown too large. Spreads one index at a time. Called after
-   * an index has been opened or written.
+   * Called after an index has been opened or written. If it has grown too large for its home, spreads it in
+   * the background, one index at a time.
    */
   look(uid: number): void {
     if (this.#paused.has(uid)) return;
@@ -100,7 +100,7 @@ export class Spreading {
     return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
   }
 
-  /** Measures the index in the background, and starts spreading it if it has too many bytes. */
+  /** Measures the index's size on disk in the background, and starts spreading it if it is too large. */
   #measure(uid: number): void {
     const { indexes, limits, log, jobs } = this.#options;
     const state = indexes.find(uid);
@@ -114,7 +114,7 @@ export class Spreading {
         this.#measured.set(state, { atMs, bytes: await this.#homeBytes(state) });
         if (this.#hasGrown(uid)) this.#lookNow(uid);
       } catch (error) {
-        // The next write tries again.
+        // The next write measures again.
         log.debug({ err: error, uid }, "a shard could not be asked how large an index is");
       }
     });
@@ -125,7 +125,10 @@ export class Spreading {
     return size!.diskBytes;
   }
 
-  /** False if the index has been deleted by a swap, which drops its data once the spread has ended. */
+  /**
+   * False if the index is gone from the catalog. A swap may delete it during a spread; its data is dropped
+   * after that.
+   */
   #isThere(state: IndexState): boolean {
     const { catalog, indexes } = this.#options;
     const { uid } = state.record;
@@ -187,7 +190,7 @@ export class Spreading {
       generations.finish(generation);
       if (!mayBeDecided) {
         state.isMoving = false;
-        await indexes.messages.dropCopies([record]).catch(() => undefined); // the next attempt drops them
+        await indexes.messages.dropCopies([record]).catch(() => undefined); // the next attempt retries this
       }
     }
     onSpread(record.uid);
@@ -197,8 +200,8 @@ export class Spreading {
   }
 
   /**
-   * Copies the documents and opens the copy, which is then complete. Returns each shard's reply about its
-   * part.
+   * Copies the documents, opens the copy in all shards and checks that it is complete. Returns each shard's
+   * reply to the opening.
    */
   async #copy(state: IndexState, generation: number, signal: AbortSignal): Promise<OpenReply[]> {
     const { calls, indexes, workbench } = this.#options;
@@ -208,8 +211,8 @@ export class Spreading {
     fault("spread.before-copy");
     const moved = await moveIndex({ record, workbench, source, target, generation, signal });
     fault("spread.after-copy");
-    state.isMoving = true; // a shard that restarts from now on opens the copy
-    // A shard that restarted earlier has not opened its part, so the copy is opened again.
+    state.isMoving = true; // from now on, a restarted shard also opens the copy
+    // A shard that restarted before that has not opened its part, so open the copy once more.
     const told = await indexes.messages.open(record, spread);
     const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
     if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
@@ -217,9 +220,9 @@ export class Spreading {
   }
 
   /**
-   * Commits the move. A failed catalog change may still have been stored, so writes to the home stay blocked
-   * until the outcome is certain. A backup between two attempts contains both the home and the copy, and
-   * either may be the valid one.
+   * Commits the move in the catalog and returns the changed record. A failed catalog change may have been
+   * stored all the same, so writes stay blocked until the outcome is certain. A backup between two attempts
+   * contains both the home and the copy, so it is valid either way.
    */
   async #decide(state: IndexState, signal: AbortSignal): Promise<IndexRecord> {
     const { catalog, indexes, writes, log } = this.#options;
@@ -246,7 +249,10 @@ export class Spreading {
     }
   }
 
-  /** Drops the home once no read of an older generation remains. If that fails, the next start drops it. */
+  /**
+   * Drops the home once no read of an older generation remains. Retries until it is dropped; after a stop,
+   * the next start drops it.
+   */
   async #dropHome(state: IndexState, generation: number, signal: AbortSignal): Promise<void> {
     const { catalog, indexes, log } = this.#options;
     const { home, record } = state;

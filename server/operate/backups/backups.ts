@@ -1,6 +1,6 @@
-// Backups of a running server. A backup shows the catalog and all shards at a single moment, fixed while
-// writes are paused. It is then streamed to a directory while writes continue. Only one backup runs at a
-// time. Backup names are generated here, so no path ever comes from a client.
+// Backups of a running server. A backup shows the catalog and all shards at a single moment. Writes are
+// paused only while that moment is fixed; then the backup is streamed to a directory while writes continue.
+// Only one backup runs at a time. Backup names are generated here, so no path ever comes from a client.
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,13 +28,13 @@ import {
   writeManifest,
 } from "./manifest.js";
 
-/** How long (ms) a new backup waits for running writes to finish. Later writes are paused in the meantime. */
+/** How long (ms) a new backup waits for running writes to finish. New writes are paused during that time. */
 const WRITES_WAIT_MS_MAX = 10_000;
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 /** Directory suffix of an unfinished backup. The next start removes the directory. */
 const UNFINISHED = ".partial";
-/** Only one backup runs at a time. */
+/** All backups have the same job subject, so only one runs at a time. */
 const JOB = { name: "write a backup", subject: "backups" } as const;
 
 export type BackupStatus = "running" | "complete" | "damaged" | "failed";
@@ -43,12 +43,12 @@ export interface Backup {
   readonly id: string;
   readonly createdAt: string;
   readonly status: BackupStatus;
-  /** 0 until the backup is complete. */
+  /** Total size of the files; 0 until the backup is complete. */
   readonly bytes: number;
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** Where the backup is or will be stored: a path on the server's machine. */
+  /** The backup's directory on the server's machine. */
   readonly path: string;
   /** Why the backup failed or cannot be used; null otherwise. */
   readonly error: string | null;
@@ -68,7 +68,8 @@ interface Services {
 export class Backups {
   readonly #services: Services;
   /**
-   * Backups that this server process started and that are not on disk: the running backup and failed backups.
+   * The running backup, and backups of this process that have failed. They have no directory that `list`
+   * could read.
    */
   readonly #unfinished = new Map<string, Backup>();
 
@@ -85,7 +86,7 @@ export class Backups {
   }
 
   /**
-   * Resolves once the backup's moment is fixed: the backup contains every write acknowledged before that
+   * Starts a backup. Resolves once its moment is fixed: it contains every write acknowledged before that
    * moment and no later write. The files are written in the background. Throws SK-SYS-409 if another backup
    * is running, and SK-SYS-503 if running writes do not finish in time.
    */
@@ -104,13 +105,13 @@ export class Backups {
 
   /** Returns all backups, oldest first. */
   async list(): Promise<Backup[]> {
-    // Copied before the directory is read, so that a backup that finishes in between appears in at least one
-    // of the two lists.
+    // Copy this list before reading the directory: a backup that finishes in between is then in one of the
+    // two lists at least.
     const unfinished = [...this.#unfinished.values()];
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
-    // The running backup's directory appears shortly before its job ends. Until then it must be listed as
-    // running, because the server still refuses a new backup.
+    // A running backup's directory gets its final name shortly before the job ends. Until then, list the
+    // backup as running, because the server still refuses another one.
     const running = new Set(unfinished.filter(({ status }) => status === "running").map(({ id }) => id));
     const known = new Set(ids);
     const others = unfinished.filter(({ id }) => running.has(id) || !known.has(id));
@@ -118,14 +119,14 @@ export class Backups {
     return [...whole, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Throws SK-SYS-404. */
+  /** Returns one backup. Throws SK-SYS-404. */
   async get(id: string): Promise<Backup> {
     const entry = (await this.list()).find((one) => one.id === id);
     if (entry === undefined) throw new SkeinError("SK-SYS-404", "there is no such snapshot");
     return entry;
   }
 
-  /** Throws SK-SYS-404, or SK-SYS-409 while the backup is being written. */
+  /** Deletes a backup. Throws SK-SYS-404, or SK-SYS-409 while it is being written. */
   async remove(id: string): Promise<void> {
     const entry = await this.get(id);
     if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
@@ -181,7 +182,10 @@ export class Backups {
     return taken;
   }
 
-  /** Never rejects; a failure appears in the list of backups. If `signal` aborts, discards the backup. */
+  /**
+   * Writes the files. If that fails, the list of backups shows the failure; never rejects. If `signal`
+   * aborts, discards the backup.
+   */
   async #write(entry: Backup, catalog: StoreSnapshot, signal: AbortSignal): Promise<void> {
     const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
@@ -260,7 +264,7 @@ export class Backups {
   }
 }
 
-/** Ids sort by time. Example: 20261121-233245-1a2b3c. */
+/** Returns an id that sorts by time, for example 20261121-233245-1a2b3c. */
 function newId(now: Date): string {
   const [date, time] = now.toISOString().replaceAll(/[-:]/g, "").slice(0, 15).split("T");
   return `${date}-${time}-${randomBytes(3).toString("hex")}`;

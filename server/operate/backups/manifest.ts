@@ -70,7 +70,10 @@ export async function writeManifest(directory: string, manifest: BackupManifest)
   }
 }
 
-/** Throws BackupError if there is no backup, if a newer version wrote it, or if the manifest is damaged. */
+/**
+ * Reads a backup's manifest. Throws BackupError if there is no backup, if a newer version wrote it, or if the
+ * manifest is damaged.
+ */
 export async function readManifest(directory: string): Promise<BackupManifest> {
   const path = join(directory, MANIFEST_FILE);
   let content: unknown;
@@ -92,7 +95,7 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   }
   const { checksum: stored, ...rest } = content;
   if (stored !== checksum(rest)) throw new BackupError(`${path} is damaged (checksum)`);
-  // The cast is safe: the checksum proves that writeManifest wrote this.
+  // The cast is safe: the checksum shows that writeManifest wrote these members.
   const { id, created_at, shards, indexes, documents, files } = rest as unknown as Written;
   return { id, createdAt: created_at, shards, indexes, documents, files };
 }

@@ -26,7 +26,10 @@ const NEW = "restore.new";
 const SWAP = "restore.swap";
 /** The catalog comes last: the directory counts as a data directory only once it has a catalog. */
 const PARTS = ["shards", "analytics", "catalog"];
-/** Leftovers of an interrupted change of the number of shards, which may be part of the replaced data. */
+/**
+ * Directories left by an interrupted change of the number of shards. They belong to the replaced data and are
+ * deleted with it.
+ */
 const LEFTOVERS = ["shards.new", "shards.old"];
 
 /**
@@ -58,8 +61,8 @@ export async function restoreBackup(
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
       fault("restore.after-shard");
     }
-    // If the backup has no query logs, an empty directory must replace the existing logs, because they belong
-    // to other indexes.
+    // Even if the backup has no query logs, replace the existing logs by an empty directory: they belong to
+    // other indexes.
     await mkdir(join(building, "analytics"));
     if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {
       report("restoring the query logs");
@@ -79,7 +82,10 @@ export async function restoreBackup(
   return manifest;
 }
 
-/** Swaps in a complete restore. Must be called before anything in the data directory is opened. */
+/**
+ * Finishes a restore whose data is complete, by moving it into place. Must be called before anything in the
+ * data directory is opened.
+ */
 export async function finishRestore(dataDir: string): Promise<void> {
   const swap = join(dataDir, SWAP);
   if (!existsSync(swap)) return;
@@ -96,8 +102,8 @@ export async function finishRestore(dataDir: string): Promise<void> {
 }
 
 /**
- * Describes the leftovers of an unfinished restore, one sentence each. Throws an Error if the data directory
- * is a mix of old and restored data: only a start or another restore may open such a directory.
+ * Describes what is left of an unfinished restore, one sentence each. Throws an Error if the data directory
+ * may be a mix of old and restored data: only a start or another restore can finish that.
  */
 export function unfinishedRestore(dataDir: string): string[] {
   if (existsSync(join(dataDir, SWAP))) {
@@ -110,7 +116,7 @@ export function unfinishedRestore(dataDir: string): string[] {
   return [`${building} is left of a restore that was cut short; repeat the restore or delete it`];
 }
 
-/** Ensures that no other process uses the directory. */
+/** Locks the data directory. Throws BackupError if another process uses it. */
 async function claim(dataDir: string): Promise<() => Promise<void>> {
   try {
     return await lockDataDir(dataDir, "skein restore");

@@ -46,7 +46,10 @@ export function loadConfig(
   };
 }
 
-/** Returns the data directory, for commands that do not read a configuration file. Throws ConfigError. */
+/**
+ * Returns the data directory, for commands that read no configuration file: `flag`, otherwise the
+ * environment, otherwise the default. Throws ConfigError.
+ */
 export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   const { dataDir } = OPTIONS;
   return dataDir.read(

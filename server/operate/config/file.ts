@@ -17,9 +17,11 @@ import { ConfigError } from "./values.js";
 export interface FileMembers {
   /** Origins from which browsers may call the server. "*" allows all origins; null sends no CORS headers. */
   readonly cors: readonly string[] | null;
-  /** The proxies whose X-Forwarded-For is trusted. */
+  /** The proxies whose X-Forwarded-For header is trusted. */
   readonly trustProxy: ProxyTrust;
-  /** Routes that need no key and are closed. A closed route answers as if it did not exist. */
+  /**
+   * Routes, public by default, that the operator has closed. A closed route responds as if it did not exist.
+   */
   readonly closedRoutes: readonly string[];
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;
@@ -30,10 +32,13 @@ export interface FileMembers {
 }
 
 const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai", "limits"];
-/** Routes that need no key and may be closed. */
+/** The routes that an operator may close. All are public by default. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
 
-/** Reads the file as a JSON object. `name` is how messages refer to the file. */
+/**
+ * Reads the file as a JSON object and refuses unknown members. `name` is what messages call the file. If the
+ * file does not exist and is not required, returns {}.
+ */
 export function readConfigFile(path: string, name: string, required: boolean): JsonObject {
   let content: string;
   try {
@@ -60,8 +65,8 @@ export function readConfigFile(path: string, name: string, required: boolean): J
 }
 
 /**
- * Runs `read`, which uses the readers for request bodies, and converts a refusal to a one-line error about
- * the file.
+ * Runs `read`, which uses the readers for request bodies, and converts their SkeinError to a ConfigError with
+ * one line about the file.
  */
 function inFile<T>(name: string, read: () => T): T {
   try {
@@ -94,7 +99,10 @@ const LIMITS = object(
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 
-/** Reads the members. Throws ConfigError with a one-line message about the file. */
+/**
+ * Reads the members that can be set only in the file. Throws ConfigError with a one-line message about the
+ * file.
+ */
 export function readFileMembers(file: JsonObject, fileName: string): FileMembers {
   return inFile(fileName, () => {
     const { current, former } = splitLimits(file);

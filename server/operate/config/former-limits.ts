@@ -1,5 +1,5 @@
-// Limits that older versions read from the configuration file and that are now fixed. They are ignored with a
-// log entry, so that the server still starts after an upgrade.
+// Limits that older versions read from the configuration file and that are now fixed. If a file still sets
+// them, they are logged and ignored, so that the server starts after an upgrade.
 import { isObject, type JsonObject } from "../../ground/input/json-value.js";
 
 const FORMER_LIMITS: ReadonlySet<string> = new Set([
@@ -64,7 +64,7 @@ const FORMER_LIMITS: ReadonlySet<string> = new Set([
   "waitingBatchesMax",
 ]);
 
-/** Separates a configuration file's limits into those to read and the names of those to ignore. */
+/** Splits a configuration file's limits into those of this version and the names of former limits. */
 export function splitLimits({ limits = {} }: JsonObject): { current: unknown; former: string[] } {
   if (!isObject(limits)) return { current: limits, former: [] };
   const isFormer = ([name]: [string, unknown]): boolean => FORMER_LIMITS.has(name);

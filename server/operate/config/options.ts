@@ -1,5 +1,6 @@
-// The options that can be set by a flag, an environment variable or a member of the configuration file. One
-// entry defines an option's names, help text and reader. The order of precedence is also defined here.
+// The options that can be set by a flag, an environment variable or a member of the configuration file. Each
+// entry defines an option's names, help text and reader. The order of precedence among the three is also
+// defined here.
 import { availableParallelism } from "node:os";
 import type { JsonObject } from "../../ground/input/json-value.js";
 import { LOG_LEVELS } from "../../ground/log-levels.js";
@@ -14,7 +15,7 @@ import {
 } from "./values.js";
 
 export interface ConfigOption<T = unknown> {
-  /** The name in the file; the flag uses hyphens instead of underscores. */
+  /** The option's name in the file. In the flag, hyphens replace the underscores. */
   readonly name: string;
   readonly env: string;
   readonly argument: string;
@@ -27,8 +28,8 @@ function option<T>(name: string, argument: string, description: string, read: Re
 }
 
 /**
- * auto: the best transport that loads on this machine. uws: either build of uWebSockets.js. Any other choice
- * has no fallback.
+ * "auto" uses the best transport that loads on this machine, "uws" either build of uWebSockets.js. Any other
+ * choice has no fallback.
  */
 const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
 /**
@@ -37,7 +38,7 @@ const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
  */
 const FRONT_ENDS_MAX = 64;
 
-/** Keyed by member of Config. */
+/** All options, by the member of Config that they set. */
 export const OPTIONS = {
   host: option("host", "<address>", "address to listen on (127.0.0.1)", textOr("127.0.0.1")),
   /** 0 selects any free port. */
@@ -60,14 +61,14 @@ export const OPTIONS = {
     `threads that handle requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
     wholeNumberOr(defaultFrontEnds(), 1, FRONT_ENDS_MAX),
   ),
-  /** Directory for snapshots. Null: inside the data directory. */
+  /** Directory for backups. Null means inside the data directory. */
   snapshotDir: option(
     "snapshot_dir",
     "<directory>",
     "where snapshots are stored (snapshots/ in the data directory)",
     textOr(null),
   ),
-  /** Null: the key stored in the data directory, which is created at the first start. */
+  /** Null means the key stored in the data directory, which is generated at the first start. */
   adminKey: option("admin_key", "<key>", "bootstrap admin key (generated at the first start)", keyIfAny),
   durability: option(
     "durability",
@@ -96,7 +97,7 @@ export const OPTIONS = {
     namedFile,
   ),
   tlsKey: option("tls_key", "<file>", "PEM private key of the certificate", namedFile),
-  /** Key required by GET /metrics. Null: no key is required. */
+  /** Key required by GET /metrics. Null if none is required. */
   metricsKey: option(
     "metrics_key",
     "<key>",
@@ -109,7 +110,7 @@ export const OPTIONS = {
     "HTTP transport (auto)",
     choiceOr("auto", HTTP_CHOICES),
   ),
-  /** "checked" includes assertions, for tests and for diagnosing faults. */
+  /** "checked" is a build with assertions, for tests and for diagnosing faults. */
   engine: option(
     "engine",
     "<release|checked>",
@@ -151,7 +152,9 @@ function defaultFrontEnds(): number {
   return Math.min(FRONT_ENDS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
-/** Returns the file name ("" if not given), and the label for error messages about the pair of files. */
+/**
+ * Returns the file's name ("" if not given) and its option's name, for errors about the pair of files.
+ */
 function namedFile(value: GivenValue): { readonly label: string; readonly file: string } {
   return { label: value.label, file: textOr("")(value) };
 }

@@ -2,8 +2,8 @@
 import { ADMIN_KEY_TEXT } from "../../access/tenants/admin-key.js";
 
 /**
- * The server cannot start with this configuration. The message is one line for the terminal, and the exit
- * code is 2.
+ * Thrown if the server cannot start with this configuration. The message is one line for the terminal, and
+ * the exit code is 2.
  */
 export class ConfigError extends Error {
   constructor(message: string) {
@@ -18,7 +18,7 @@ export interface GivenValue {
   readonly value: unknown;
 }
 
-/** Converts a value. Throws ConfigError with one line that names the option. */
+/** Checks and converts an option's value. Throws ConfigError with one line that names the option. */
 export type ReadValue<T> = (given: GivenValue) => T;
 
 function refuseValue(given: GivenValue, expected: string): never {
@@ -26,7 +26,7 @@ function refuseValue(given: GivenValue, expected: string): never {
   throw new ConfigError(`${given.label} must be ${expected}, not ${shown}`);
 }
 
-/** Any non-empty text. */
+/** Accepts any non-empty text. */
 export function textOr<T>(fallback: T): ReadValue<string | T> {
   return (given) => {
     if (given.value === undefined) return fallback;
@@ -55,7 +55,9 @@ export function choiceOr<const T extends string>(fallback: NoInfer<T>, choices: 
   };
 }
 
-/** The error does not show the value, which may be a mistyped key. */
+/**
+ * Accepts a key; null if the option is not given. Errors do not show the value, which may be a mistyped key.
+ */
 export const keyIfAny: ReadValue<string | null> = (given) => {
   const { label, value } = given;
   if (value === undefined) return null;

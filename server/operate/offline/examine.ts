@@ -31,8 +31,8 @@ export interface Examination {
 
 export interface Findings {
   /**
-   * Leftovers of an interrupted restore, change of the number of shards, rotation of the secrets key, or
-   * index creation. They do not count as damage.
+   * What is left of an interrupted restore, change of the number of shards, rotation of the secrets key, or
+   * index creation, one sentence each. Does not count as damage.
    */
   readonly unfinished: readonly string[];
   /** Faults in the catalog. If the catalog cannot be read, nothing else has been examined. */
@@ -40,16 +40,16 @@ export interface Findings {
   readonly shards: readonly ShardReport[];
   /** Faults in the query log's database files. A repair does not change these files. */
   readonly queryLogs: readonly string[];
-  /** Sequence numbers that occur in more than one shard, one sentence each. */
+  /** Sequence numbers that several shards contain, although each should be in only one; one sentence each. */
   readonly across: readonly string[];
   /** Index names by uid. */
   readonly names: ReadonlyMap<number, string>;
 }
 
 /**
- * Throws DataDirLockedError and StoreLockedError. Throws an Error if the directory or the index does not
- * exist, if the catalog has another version, or if it is unclear which databases are valid because a restore
- * or a change of the number of shards was interrupted.
+ * Runs the examination. Throws DataDirLockedError and StoreLockedError. Throws an Error if the directory or
+ * the index does not exist, if the catalog has another version, or if it is unclear which databases are valid
+ * because a restore or a change of the number of shards was interrupted.
  */
 export async function examine({ task, dataDir, index, dryRun }: Examination): Promise<Findings> {
   const restore = unfinishedRestore(dataDir);
@@ -141,8 +141,8 @@ function shardJob(
 }
 
 /**
- * Examines a shard in a separate process, because LevelDB aborts its process on some kinds of damage. If that
- * happens, reports the shard as damaged.
+ * Examines a shard in a separate process. LevelDB aborts its process on some kinds of damage; if that
+ * happens, the shard is reported as damaged.
  */
 function runShard(job: OfflineJob): Promise<ShardReport> {
   return new Promise((resolve) => {

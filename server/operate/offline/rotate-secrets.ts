@@ -30,16 +30,16 @@ export interface Rotation {
   /** Number of secrets sealed with the new key. */
   readonly resealed: number;
   /**
-   * Names of the owners whose secrets the old key does not open. Those secrets are left unchanged and must be
-   * entered again.
+   * Names of the records whose secrets the old key does not open. These secrets are left unchanged and must
+   * be entered again.
    */
   readonly unreadable: readonly string[];
 }
 
 /**
- * Throws DataDirLockedError, StoreLockedError and the errors of `Catalog.open`. Throws an Error if the
- * directory has no secrets, if a restore is unfinished, or if the catalog has damaged records, whose secrets
- * would be lost.
+ * Rotates the key. Throws DataDirLockedError, StoreLockedError and the errors of `Catalog.open`. Throws an
+ * Error if the directory has no secrets, if a restore is unfinished, or if the catalog has damaged records,
+ * whose secrets would be lost.
  */
 export async function rotateSecrets(dataDir: string): Promise<Rotation> {
   if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);
@@ -80,7 +80,7 @@ async function rotate(dataDir: string, catalog: Catalog): Promise<Rotation> {
   return { resealed, unreadable };
 }
 
-/** Completes an interrupted rotation. Must be called before anything is opened or sealed. */
+/** Completes or undoes an interrupted rotation. Must be called before any secret is opened or sealed. */
 export async function finishRotation(dataDir: string, state: CatalogState): Promise<void> {
   const nextFile = join(dataDir, NEXT_SECRETS_FILE);
   if (!existsSync(nextFile)) return;
@@ -92,7 +92,7 @@ export async function finishRotation(dataDir: string, state: CatalogState): Prom
   }
 }
 
-/** Describes the leftovers of an interrupted rotation, one sentence each. */
+/** Describes what is left of an interrupted rotation, one sentence each. */
 export function unfinishedRotation(dataDir: string): string[] {
   if (!existsSync(join(dataDir, NEXT_SECRETS_FILE))) return [];
   return ["a change of the key of secrets was cut short; the next start, or skein rotate-secrets, ends it"];

@@ -1,6 +1,6 @@
-// The current settings. Some of them can change while the server runs, because SIGHUP reloads the
-// configuration. Code that needs a live setting reads it here each time and keeps no copy. `FixedConfig`
-// excludes the live settings.
+// The current settings. Live settings may change while the server runs, because SIGHUP reloads the
+// configuration. Code that needs a live setting must read it here each time and keep no copy. `FixedConfig`
+// contains all other settings.
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.js";
 

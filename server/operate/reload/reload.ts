@@ -11,12 +11,15 @@ interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly listener: { useCertificate(pair: CertificatePair): void | Promise<void> };
-  /** The front-ends keep their own copies of the settings. */
+  /** Front-ends have their own copies of the settings, so they must be told. */
   readonly frontEnds: { settings(config: Config): Promise<void> };
   readonly log: Logger;
 }
 
-/** `read` assembles the configuration as at startup. Errors other than ConfigError are rethrown. */
+/**
+ * Reloads the configuration and the certificate. `read` assembles the configuration as at startup; errors
+ * other than ConfigError are rethrown.
+ */
 export async function reload(
   { config, settings, listener, frontEnds, log }: Reloading,
   read: () => Config,
