@@ -71,7 +71,7 @@ function ranking(command: Command): Command {
 
 async function listTop(index: string, options: ReportOptions): Promise<void> {
   await show(options, "GET", reportPath(index, "queries", options), undefined, (rows: readonly TopText[]) => {
-    if (rows.length === 0) return "Nothing was searched in this time.";
+    if (rows.length === 0) return "No searches in this period.";
     return tableText(
       ["searches", "clicked", "results", "query"],
       rows.map(({ query, count, avg_results, ctr }) => [
@@ -87,7 +87,7 @@ async function listTop(index: string, options: ReportOptions): Promise<void> {
 async function listNoResults(index: string, options: ReportOptions): Promise<void> {
   const path = reportPath(index, "no-results", options);
   await show(options, "GET", path, undefined, (rows: readonly Pick<TopText, "query" | "count">[]) => {
-    if (rows.length === 0) return "Every search in this time found something.";
+    if (rows.length === 0) return "Every search in this period found something.";
     return tableText(
       ["searches", "query"],
       rows.map(({ query, count }) => [grouped(count), query]),
@@ -130,7 +130,7 @@ async function forgetPerson(index: string, options: ForgetOptions): Promise<void
     "DELETE",
     path,
     undefined,
-    ({ forgotten }: { forgotten: number }) => `${grouped(forgotten)} searches and events are nobody's now.`,
+    ({ forgotten }: { forgotten: number }) => `${grouped(forgotten)} searches and events are anonymous now.`,
   );
 }
 

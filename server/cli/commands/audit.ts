@@ -49,7 +49,7 @@ async function audit(options: AuditOptions): Promise<void> {
 }
 
 function pageText({ entries, next }: PageView): string {
-  if (entries.length === 0) return "There are no such lines.";
+  if (entries.length === 0) return "No matching entries.";
   const titles = ["number", "time", "tenant", "key", "address", "action", "index", "target", "status"];
   const rows = entries.map((entry) => [
     String(entry.seq),
@@ -63,5 +63,5 @@ function pageText({ entries, next }: PageView): string {
     String(entry.status),
   ]);
   const table = tableText(titles, rows);
-  return next === undefined ? table : `${table}\n\nThere are older ones: --before ${next}`;
+  return next === undefined ? table : `${table}\n\nFor older entries: --before ${next}`;
 }

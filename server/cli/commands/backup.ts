@@ -43,7 +43,7 @@ export function backupCommand(): Command {
 async function backup(options: BackupOptions): Promise<void> {
   const to = options.to === undefined ? null : resolve(options.to);
   if (to !== null && existsSync(to) && (await readdir(to)).length > 0)
-    throw new CliError(`${to} is not empty; give a new directory`);
+    throw new CliError(`${to} is not empty; choose a new directory`);
   const client = connect(options);
   try {
     const made = await finished(client);
@@ -83,7 +83,7 @@ async function copy(made: Backup, to: string): Promise<void> {
     "../../operate/backups/manifest.js"
   );
   if (!existsSync(made.path)) {
-    throw new CliError(`${made.path} is not on this machine; run the command where the server runs`);
+    throw new CliError(`${made.path} is not on this machine; run the command on the server's machine`);
   }
   try {
     const manifest = await readManifest(made.path);

@@ -64,7 +64,7 @@ async function analyzeLog(index: string, { days, ...options }: AnalyzeOptions): 
     readonly recommendations: readonly Shown[];
   }
   await show(options, "POST", path, body, ({ events_analyzed, recommendations }: AnalyzedView) => {
-    const rows = `${grouped(events_analyzed)} searches and events were looked at`;
+    const rows = `${grouped(events_analyzed)} searches and events were analyzed`;
     if (recommendations.length === 0) return `${rows}; there is nothing to recommend.`;
     return `${rows}.\n\n${listText(recommendations, false)}`;
   });
@@ -81,7 +81,7 @@ async function listRecommendations(index: string, options: ListOptions): Promise
 
 async function applyOne(id: string, options: GlobalOptions): Promise<void> {
   await decide(id, "apply", options, ({ recommendation, created }) => {
-    const made = created === null ? "nothing had to be made" : `${created.kind} ${created.id} is in force`;
+    const made = created === null ? "nothing had to be created" : `${created.kind} ${created.id} is in force`;
     return `"${oneLine(recommendation.title)}" is applied: ${made}.`;
   });
 }

@@ -102,11 +102,11 @@ async function runImport(file: string, options: ImportOptions): Promise<number> 
 export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): Inference {
   const observer = new Observer();
   for (const document of input.sample) observer.add(document.bytes);
-  if (input.sample.length === 0) throw new CliError(`${source.name} holds no documents`);
+  if (input.sample.length === 0) throw new CliError(`${source.name} contains no documents`);
   if (observer.documents === 0) {
     const first = input.sample[0]!;
     throw new CliError(
-      `${source.name} holds no JSON documents (record ${first.at}: ${first.problem ?? "not JSON"})`,
+      `${source.name} contains no JSON documents (record ${first.at}: ${first.problem ?? "not JSON"})`,
     );
   }
   const withoutId = input.sample.filter((document) => document.problem?.startsWith("no field") === true);
@@ -128,7 +128,7 @@ async function prepareIndex(
   if (existing !== null) {
     if (options.schema !== undefined) {
       throw new CliError(
-        `--schema: the index ${options.index} exists already; leave --schema out or use a new name`,
+        `--schema: the index ${options.index} already exists; omit --schema or use a new name`,
       );
     }
     note(
@@ -204,7 +204,7 @@ async function send(
  * stores nothing twice.
  */
 function howToGoOn({ action }: ImportOptions): string {
-  const again = "when the cause is mended, run the same command again:";
+  const again = "once the cause is fixed, run the same command again:";
   return action === "create"
     ? `${again} it lists them as rejected and stores the others`
     : `${again} nothing is stored twice`;

@@ -48,7 +48,7 @@ export async function readSchemaFile(path: string): Promise<InferredSchema> {
     !("fields" in schema) ||
     !Array.isArray(schema.fields)
   ) {
-    throw new CliError(`--schema: ${path} must hold {"fields": [{"name": ..., "type": ...}, ...]}`);
+    throw new CliError(`--schema: ${path} must contain {"fields": [{"name": ..., "type": ...}, ...]}`);
   }
   return schema as InferredSchema;
 }

@@ -36,7 +36,7 @@ export function indexesCommand(): Command {
 }
 
 function indexTable(entries: readonly IndexEntry[]): string {
-  if (entries.length === 0) return 'No indexes yet; "skein import FILE --index NAME" makes one.';
+  if (entries.length === 0) return 'No indexes yet; "skein import FILE --index NAME" creates one.';
   const rows = entries.map((entry) => [
     entry.name,
     grouped(entry.records_count),

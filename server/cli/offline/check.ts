@@ -128,7 +128,7 @@ function asText(findings: Findings): string[] {
   for (const { shard, problems, filesRepaired, indexes } of shards) {
     lines.push(...few(problems.map((found) => `shard ${shard}: ${found}`)));
     if (filesRepaired)
-      lines.push(`shard ${shard}: LevelDB has put its files in order; what they had lost is gone`);
+      lines.push(`shard ${shard}: LevelDB's files were repaired; what they had lost cannot be recovered`);
     for (const index of indexes) lines.push(...indexLines(index, shard, names.get(index.uid)));
   }
   lines.push(...few(queryLogs.map((found) => `query logs: ${found}; move the directory analytics away`)));

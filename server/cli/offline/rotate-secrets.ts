@@ -40,8 +40,10 @@ async function rotate(options: RotateOptions): Promise<void> {
       return;
     }
     for (const name of unreadable)
-      process.stderr.write(`The old key does not open the ${name}; give it again.\n`);
-    process.stdout.write(`The key of ${dataDir} is a new one; ${resealed} secrets are sealed with it.\n`);
+      process.stderr.write(`The old key cannot decrypt the ${name}; set it again.\n`);
+    process.stdout.write(
+      `The key of ${dataDir} was replaced; ${resealed} secrets are encrypted with the new one.\n`,
+    );
   } catch (error) {
     throw new CliError(messageOf(error));
   }

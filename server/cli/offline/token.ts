@@ -49,7 +49,7 @@ function token(options: TokenOptions): void {
   const key = options.key ?? process.env.SKEIN_API_KEY ?? "";
   if (!key.startsWith("sk_"))
     throw new CliError(
-      "a token is made of a key that begins with sk_; give one with --key or SKEIN_API_KEY. The bootstrap admin key makes none",
+      "a token is derived from a key that begins with sk_, not from the bootstrap admin key; give one with --key or SKEIN_API_KEY",
     );
   const { filter, indexes, expires, user, rateLimit } = options;
   const members = {

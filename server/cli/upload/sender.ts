@@ -206,7 +206,7 @@ function readFailures(reply: ApiReply, batch: readonly InputDocument[]): Rejecti
   const errors = member(data, "errors");
   if (!Array.isArray(errors) || member(data, "received") !== batch.length) {
     throw new CliError(
-      "the server's answer to a batch is not understood; are its version and this command's the same?",
+      "the server's reply to a batch is not understood; do the server and this command have the same version?",
     );
   }
   return errors.map((entry: unknown): Rejection => {

@@ -141,10 +141,10 @@ function choose(field: FieldFacts, documents: number): FieldChoice {
 function chooseText(field: FieldFacts, documents: number): FieldChoice {
   if (field.webAddresses > field.texts * 0.9) return stored(field.name, "web addresses or file names");
   if (field.dates === field.texts)
-    return choice(field.name, "string", false, true, "dates as text sort in time order");
+    return choice(field.name, "string", false, true, "dates as text, which sort in time order");
   if (isLowCardinality(field)) return choice(field.name, "string", true, false, variety(field));
   if (isNarrowing(field))
-    return choice(field.name, "string", true, false, "many values, but a field to narrow by");
+    return choice(field.name, "string", true, false, "many values, but useful for filtering");
   const average = Math.round(averageLength(field));
   const missing = field.present < documents ? `, in ${percent(field.present / documents)} of documents` : "";
   return choice(field.name, "string", false, false, `text of about ${average} characters${missing}`);
@@ -166,11 +166,17 @@ function chooseTextArray(field: FieldFacts): FieldChoice {
 
 function chooseNumber(field: FieldFacts): FieldChoice {
   if (field.decimals > 0) {
-    const both = field.integers > 0 ? "numbers with and without a point" : "numbers with a point";
+    const both = field.integers > 0 ? "numbers with and without decimals" : "decimal numbers";
     return choice(field.name, "float", false, true, both);
   }
   if (MEASURE_NAME.test(field.name)) {
-    return choice(field.name, "float", false, true, "whole numbers so far, but a measure by its name");
+    return choice(
+      field.name,
+      "float",
+      false,
+      true,
+      "whole numbers so far, but its name suggests a measurement",
+    );
   }
   const range = `whole numbers ${field.least} to ${field.greatest}`;
   const size = Math.max(Math.abs(field.least), Math.abs(field.greatest));
@@ -179,8 +185,7 @@ function chooseNumber(field: FieldFacts): FieldChoice {
 }
 
 function chooseNumberArray(field: FieldFacts): FieldChoice {
-  if (field.decimalArrays > 0)
-    return choice(field.name, "float[]", false, false, "lists of numbers with a point");
+  if (field.decimalArrays > 0) return choice(field.name, "float[]", false, false, "lists of decimal numbers");
   const size = Math.max(Math.abs(field.least), Math.abs(field.greatest));
   if (size <= INT32_COMFORTABLE) return choice(field.name, "int32[]", false, false, "lists of whole numbers");
   if (size <= Number.MAX_SAFE_INTEGER)

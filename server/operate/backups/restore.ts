@@ -113,7 +113,7 @@ export function unfinishedRestore(dataDir: string): string[] {
   }
   const building = join(dataDir, NEW);
   if (!existsSync(building)) return [];
-  return [`${building} is left of a restore that was cut short; repeat the restore or delete it`];
+  return [`${building} is left over from an interrupted restore; repeat the restore or delete it`];
 }
 
 /** Locks the data directory. Throws BackupError if another process uses it. */

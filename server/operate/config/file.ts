@@ -55,7 +55,7 @@ export function readConfigFile(path: string, name: string, required: boolean): J
     if (!(error instanceof SyntaxError)) throw error;
     throw new ConfigError(`${path} is not valid JSON: ${syntaxText(error, content)}`);
   }
-  if (!isObject(parsed)) throw new ConfigError(`${path} must hold a JSON object`);
+  if (!isObject(parsed)) throw new ConfigError(`${path} must contain a JSON object`);
   const known = [...CONFIG_OPTIONS.map((option) => option.name), ...FILE_ONLY];
   const unknown = Object.keys(parsed).find((member) => !known.includes(member));
   if (unknown !== undefined) {

@@ -64,7 +64,7 @@ async function rotate(dataDir: string, catalog: Catalog): Promise<Rotation> {
   const [file, nextFile] = [join(dataDir, SECRETS_FILE), join(dataDir, NEXT_SECRETS_FILE)];
   const keys = readKeys(file);
   if (keys === null)
-    throw new Error(`there is no ${file}, so nothing is sealed; a key is made when it is needed`);
+    throw new Error(`there is no ${file}, so no secret is encrypted; a key is generated when needed`);
   writeKeys(nextFile, { ...makeKeys(), pseudonyms: keys.pseudonyms });
   fault("secrets.after-key");
   const secrets = new Secrets(dataDir);
@@ -95,7 +95,9 @@ export async function finishRotation(dataDir: string, state: CatalogState): Prom
 /** Describes what is left of an interrupted rotation, one sentence each. */
 export function unfinishedRotation(dataDir: string): string[] {
   if (!existsSync(join(dataDir, NEXT_SECRETS_FILE))) return [];
-  return ["a change of the key of secrets was cut short; the next start, or skein rotate-secrets, ends it"];
+  return [
+    "a replacement of the key of secrets was interrupted; the next start, or skein rotate-secrets, completes it",
+  ];
 }
 
 function resealing(

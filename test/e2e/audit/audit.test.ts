@@ -264,7 +264,7 @@ describe("small audit files", () => {
     expect(table.out).toMatch(new RegExp(`^${seq} .*settings\\.update`, "m"));
     expect(table.out).toContain(time);
     expect(table.out, "cut although no terminal reads it").not.toContain("…");
-    expect(table.out).toContain(`There are older ones: --before ${seq - 1}`);
+    expect(table.out).toContain(`For older entries: --before ${seq - 1}`);
     const json = await skein(
       "--json",
       "--action",
@@ -275,7 +275,7 @@ describe("small audit files", () => {
       "1",
     );
     expect((JSON.parse(json.out) as { data: Page }).data.entries[0]!.seq).toBe(seq);
-    expect((await skein("--tenant", "nobody")).out).toBe("There are no such lines.\n");
+    expect((await skein("--tenant", "nobody")).out).toBe("No matching entries.\n");
     expect(await skein("--action", "x")).toMatchObject({ code: 2, out: "" });
     rmSync(folder, { recursive: true });
   });

@@ -63,14 +63,14 @@ test("reports are printed as tables, or as JSON", async () => {
   const json = await skein("analytics", "top", "shop", "--json");
   expect(JSON.parse(json.out).data).toHaveLength(5);
   expect((await skein("analytics", "top", "shop", "--from", "2020-01-01", "--to", "2020-01-02")).out).toBe(
-    "Nothing was searched in this time.\n",
+    "No searches in this period.\n",
   );
 });
 
 test("a recommendation is found, shown, and applied or dismissed once", async () => {
   const analyzed = await skein("coach", "analyze", "shop", "--days", "1");
   expect(analyzed).toMatchObject({ code: 0, err: "" });
-  expect(analyzed.out).toMatch(/^192 searches and events were looked at\.\n/);
+  expect(analyzed.out).toMatch(/^192 searches and events were analyzed\.\n/);
   const listed = JSON.parse((await skein("coach", "list", "shop", "--json")).out).data as {
     id: number;
     type: string;
@@ -105,7 +105,7 @@ test("a recommendation is found, shown, and applied or dismissed once", async ()
 
 test("a person is forgotten by name", async () => {
   expect((await skein("analytics", "forget", "shop", "--user", "u3")).out).toBe(
-    "4 searches and events are nobody's now.\n",
+    "4 searches and events are anonymous now.\n",
   );
   expect((await skein("analytics", "summary", "shop")).out).toMatch(/users: +47\n/);
   expect(await skein("analytics", "forget", "shop")).toMatchObject({

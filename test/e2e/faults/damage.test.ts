@@ -195,7 +195,7 @@ describe("a damaged database", () => {
       /^skein: the database at .*shards\/0 is damaged: .* run "skein check" and "skein repair"\n$/,
     );
     expect(skein("check").status).toBe(1);
-    expect(skein("repair").text).toContain("shard 0: LevelDB has put its files in order");
+    expect(skein("repair").text).toContain("shard 0: LevelDB's files were repaired");
     await server.launch();
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
   });

@@ -114,7 +114,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     expect(unfinished).toBe(point !== "secrets.after-rename");
     const check = await world.skein("check", "--data-dir", world.dataDir);
     expect(check.code, check.text).toBe(0);
-    expect(check.text.includes("a change of the key of secrets was cut short")).toBe(unfinished);
+    expect(check.text.includes("a replacement of the key of secrets was interrupted")).toBe(unfinished);
     const left = join(world.place, "left");
     cpSync(world.dataDir, left, { recursive: true });
 
@@ -154,7 +154,7 @@ test("a rotation names secrets that the old key cannot open, and leaves them", a
   asBefore();
   rmSync(keyFile);
   const none = await rotate();
-  expect(none).toEqual({ code: 2, text: expect.stringContaining("nothing is sealed") });
+  expect(none).toEqual({ code: 2, text: expect.stringContaining("no secret is encrypted") });
   const server = await world.start(); // a new start creates another key
   expect(await server.stop()).toBe(0);
   const { code, text } = await rotate();

@@ -178,7 +178,7 @@ describe("an import that fails midway", () => {
     expect(told, run.err).not.toBeNull();
     expect(Number(told![1]!.replace(",", ""))).toBe(await stored());
     expect(await stored()).toBeGreaterThan(1000);
-    expect(told![2]).toBe("when the cause is mended, run the same command again: nothing is stored twice");
+    expect(told![2]).toBe("once the cause is fixed, run the same command again: nothing is stored twice");
   });
 
   test("tells programs the same, and rerunning the command with the complete file finishes it", async () => {

@@ -152,7 +152,7 @@ describe("an invalid value is reported with its option and what was expected", (
     [{}, {}, "{", /is not valid JSON: unexpected end/],
     [{}, {}, '{"admin_key": geheim-geheim}', /^(?!.*geheim).*is not valid JSON: unexpected character/],
     [{}, {}, '{"admin_key": 123456789}', /^(?!.*1234)"admin_key" in .* must be 8 to 512 visible ASCII/],
-    [{}, {}, "[]", /must hold a JSON object/],
+    [{}, {}, "[]", /must contain a JSON object/],
     [{ config: "absent.json" }, {}, undefined, /cannot read the configuration file .*absent.json \(ENOENT\)/],
   ];
   test.each(cases)("%j %j %j", (flags, env, file, message) => {
