@@ -50,8 +50,8 @@ export class Curation {
   }
 
   /**
-   * Changes a record. Throws the kind's `invalid` code for an invalid body, and its `missing` code if there
-   * is no such record.
+   * Changes a record. Throws the kind's `invalid` code for an invalid body, and its `missing` code if the
+   * record does not exist.
    */
   async change<K extends CuratedKind>(
     kind: K,

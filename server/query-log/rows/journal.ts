@@ -89,8 +89,7 @@ const MODE_SHIFT = 1;
 const U32_MAX = 0xffffffff;
 
 /**
- * Encodes the part of a search's row that is the same for every person who asks. `documents` contains ids in
- * UTF-8.
+ * Encodes the part of a search's row that is the same for every asker. `documents` contains ids in UTF-8.
  */
 export function encodeAnswered(
   { text, mode, filtered, found, page }: Omit<Answered, "documents">,
