@@ -31,7 +31,7 @@ export interface AuditEntry {
 /** An entry to write; the log assigns its number. */
 export type NewEntry = Omit<AuditEntry, "seq">;
 
-/** Returns null for a line torn by a crash and for anything else that this log did not write. */
+/** Parses a line of the log. Returns null if the line was torn by a crash or was not written by this log. */
 export function parseEntry(line: string): AuditEntry | null {
   let value: unknown;
   try {

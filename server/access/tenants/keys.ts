@@ -99,7 +99,7 @@ export function readKey(
   return draft;
 }
 
-/** Throws SK-SYS-403 if the grantor lacks one of the rights. */
+/** Checks that the grantor may grant these rights. Throws SK-SYS-403 if it lacks one of them. */
 export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, grantor: Grantor): void {
   const scope = rights.scopes.find((wanted) => !grantable(grantor.scopes).includes(wanted));
   if (scope !== undefined) {
@@ -126,7 +126,10 @@ export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: D
   return { ...rest, ...previous, hash: hashKey(value), prefix: shownPrefix(value) };
 }
 
-/** Throws SK-SYS-403 if the expiry is later or the rate limit higher than the grantor's. */
+/**
+ * Checks a key's bounds. Throws SK-SYS-403 if its expiry would be later, or its rate limit higher, than the
+ * grantor's.
+ */
 export function checkBounds(
   { expiresAt, rateLimit }: Pick<KeyRecord, "expiresAt" | "rateLimit">,
   grantor: Grantor,

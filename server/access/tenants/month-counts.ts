@@ -161,7 +161,7 @@ export class MonthCounts implements MonthlyCounter {
     Atomics.or(this.#changed, Math.floor(tenant / BITS_PER_WORD), 1 << (tenant % BITS_PER_WORD));
   }
 
-  /** Tenants whose counts have changed since the last call. */
+  /** Returns the tenants whose counts have changed since the last call. */
   takeChanged(): number[] {
     const tenants: number[] = [];
     const rows = this.#tables.counts.byteLength / rowBytes(this.#tables.threads);

@@ -157,7 +157,10 @@ export function carriesKey(authorization: string, key: string): boolean {
   return value !== undefined && timingSafeEqual(Buffer.from(hashKey(value)), Buffer.from(hashKey(key)));
 }
 
-/** Throws SK-SYS-403 if the key lacks the scope or does not cover the index. */
+/**
+ * Checks that the principal may do this. Throws SK-SYS-403 if the key lacks the scope or does not cover the
+ * index.
+ */
 export function checkRights(principal: Principal, scope: Scope, index: string | undefined): void {
   const what = principal.token === null ? "API key" : "search token";
   if (!allows(principal.scopes, scope)) {

@@ -32,7 +32,7 @@ const TOKEN = object(
   { unknown: "refused", nulls: "refused" },
 );
 
-/** A token's restrictions. A null member adds no restriction to those of its key. */
+/** What a token restricts. A null member adds no restriction to those of the key. */
 export interface SearchToken {
   /** Identifies the token for its rate limit. */
   readonly signature: string;
@@ -56,7 +56,7 @@ export function isToken(value: string): boolean {
   return value.startsWith(MARK);
 }
 
-/** Returns null if the value does not look like a token. */
+/** Splits a token into its parts. Returns null if the value does not look like a token. */
 export function sentToken(value: string): SentToken | null {
   const [, prefix, payload, signature] = FORM.exec(value) ?? [];
   if (prefix === undefined || payload === undefined || signature === undefined) return null;

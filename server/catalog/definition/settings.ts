@@ -33,7 +33,7 @@ interface HighlightSettings {
 }
 
 export interface IndexSettings {
-  /** Null means all string and string[] fields, in schema order. */
+  /** Names of the fields to search. Null means all string and string[] fields, in schema order. */
   readonly searchable_attributes: readonly string[] | null;
   /** One weight per searchable attribute, in the same order. Null means descending weights. */
   readonly weights: readonly number[] | null;

@@ -6,8 +6,8 @@ import type { StoredKind } from "./kind.js";
 
 export interface IndexRecord extends SettingsOf {
   /**
-   * The permanent number of the index's data, never reused. Every shard stores its documents under this
-   * number.
+   * The index's permanent number, never reused. The data numbers under which the shards store its documents
+   * are derived from it (schema/placement.ts).
    */
   readonly uid: number;
   readonly id: number;
@@ -15,14 +15,16 @@ export interface IndexRecord extends SettingsOf {
   readonly name: string;
   readonly fields: readonly FieldDefinition[];
   readonly defaultSortingField: string | null;
-  /** Unknown properties of the schema object, returned to clients. */
+  /**
+   * Properties of the schema object that the server does not know. They are stored and returned to clients.
+   */
   readonly schemaExtensions: Readonly<Record<string, unknown>>;
   /** Incremented by every change (to fields or analysis settings) that makes stored segments stale. */
   readonly schemaVersion: number;
   readonly nextSlot: number;
   /**
-   * The query log's number if it differs from the uid: swapping two indexes exchanges their logs along with
-   * their names.
+   * The query log's number if it differs from the uid, as it does after a swap: two swapped indexes exchange
+   * their logs along with their names.
    */
   readonly log?: number;
   /** Present if the documents are all in one shard; see schema/placement.ts. */

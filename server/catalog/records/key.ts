@@ -32,9 +32,9 @@ export interface KeyRecord {
   /** Requests per second. Null means no limit. */
   readonly rateLimit: number | null;
   readonly createdAt: string;
-  /** The value before the last rotation, which still works until it expires. */
+  /** The value that the last rotation replaced. It still works until it expires. */
   readonly previous?: PreviousKeyValue;
-  /** Last day (UTC, "2026-01-31") on which a request used the key. Absent if none ever has. */
+  /** Last day (UTC, "2026-01-31") on which a request used the key. Absent if the key has never been used. */
   readonly lastUsedOn?: string;
 }
 

@@ -6,8 +6,8 @@ export interface StoredKind {
   /** Records are stored under "<name>/<id>". ON DISK - never reuse a name for something else. */
   readonly name: string;
   /**
-   * Name of the counter that supplies ids for new records. Null if a record uses the id of what it belongs
-   * to.
+   * Name of the counter that supplies ids for new records. Null if the id is another number: a usage record
+   * has its tenant's id, a drop record has a data number.
    */
   readonly counter: string | null;
   /** What each record belongs to. Deleting the owner deletes the record. */

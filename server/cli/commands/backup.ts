@@ -78,7 +78,7 @@ async function finished(client: ApiClient): Promise<Backup> {
  * copy that has one is complete.
  */
 async function copy(made: Backup, to: string): Promise<void> {
-  // Imported here so that other commands do not load it.
+  // Imported here so that other commands do not load the backup code.
   const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import(
     "../../operate/backups/manifest.js"
   );

@@ -67,7 +67,7 @@ function withPlace(command: Command): Command {
 }
 
 async function examination(task: "check" | "repair", options: Options): Promise<Findings> {
-  // Imported here so that other commands do not load it.
+  // Imported here so that other commands do not load the code that examines storage.
   const { examine } = await import("../../operate/offline/examine.js");
   const dataDir = dataDirFrom(options.dataDir, process.env);
   makePrivateFiles();

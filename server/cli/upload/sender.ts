@@ -47,7 +47,7 @@ export class UploadStopped extends CliError {
   }
 }
 
-/** Well below the server's limit for request bodies. */
+/** Maximum size of a batch. Well below the default limit for the body of a batch request. */
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const ATTEMPTS_MAX = 8;
 const RETRY_SECONDS_MAX = 10;

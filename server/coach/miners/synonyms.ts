@@ -120,7 +120,8 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
 }
 
 /**
- * Checks on the index that the words can be synonyms and are not yet treated as such. Returns null otherwise.
+ * Checks on the index that the words can be synonyms and are not yet treated as such, and if so returns the
+ * advice. Otherwise returns null.
  */
 async function confirm(
   candidate: Candidate,

@@ -169,7 +169,7 @@ class LineItems {
  */
 const PARTICULAR = new RegExp(`\\d{16}|\\d[eE]|-0|${INVALID}`);
 
-/** Returns undefined if the line is not exactly one JSON value. */
+/** Parses a line. Returns undefined if it is not exactly one JSON value. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -133,7 +133,10 @@ function addMember(members: Members, child: Node): void {
   else setMember(members, name, [before, value]);
 }
 
-/** The value of `<link href="..."/>` or `<enclosure url="..."/>` is the address. */
+/**
+ * The value of an empty element: its address if it has one (`<link href="..."/>`, `<enclosure url="..."/>`),
+ * otherwise its attributes as an object.
+ */
 function emptyValue(attributes: Record<string, string>): Value {
   const address = attributes.href ?? attributes.url;
   if (address !== undefined) return address;

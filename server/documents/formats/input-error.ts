@@ -1,6 +1,6 @@
 // Errors that say why an input is unreadable, worded for the person who sent it.
 
-/** The message is one line and says where in the input the problem is. */
+/** The input is unreadable. The message is one line and says where in the input the problem is. */
 export class InputError extends Error {
   override readonly name = "InputError";
 }

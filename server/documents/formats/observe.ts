@@ -11,7 +11,7 @@ export interface FieldFacts {
   /** Number of documents in which the field has a value (null, [] and "" do not count). */
   present: number;
   strings: number;
-  /** Number of whole numbers written without a point or an exponent. */
+  /** How many numbers are whole and written without a point or an exponent. */
   integers: number;
   decimals: number;
   bools: number;

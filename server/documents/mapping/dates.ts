@@ -5,7 +5,7 @@ const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\
 const RFC_822 =
   /^(?:[A-Za-z]{3},\s*)?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(?::\d\d)? (?:[A-Za-z]{1,5}|[+-]\d{4})$/;
 
-/** Returns null if the text is not a date. A range `from/to` yields its start. */
+/** Returns seconds since 1970, or null if the text is not a date. A range `from/to` yields its start. */
 export function parseDate(text: string): number | null {
   const [begin = ""] = text.trim().split("/");
   const ms = RFC_822.test(begin) ? Date.parse(begin) : isoMs(begin);

@@ -25,7 +25,7 @@ const FEEDS = object(
   { unknown: "refused" },
 );
 
-/** Throws a SkeinError whose message names the invalid member. */
+/** Reads the member "feeds". Throws a SkeinError whose message names the invalid member. */
 export function readFeedSettings(value: unknown, path: string, rules: InputRules): FeedSettings {
   const feeds = value === undefined ? FEEDS.defaults : FEEDS.read(value, path, rules);
   return {

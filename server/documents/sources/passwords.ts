@@ -9,7 +9,8 @@ export function sealPassword(secrets: Secrets, source: number, password: string)
 }
 
 /**
- * Returns null for a source without credentials. Throws FeedError SK-DS-401 if the password is unreadable.
+ * Decrypts the source's password and returns the credentials. Returns null if the source has none. Throws
+ * FeedError SK-DS-401 if the password is unreadable.
  */
 export function openCredentials(secrets: Secrets, { id, credentials }: DataSource) {
   if (credentials === null) return null;

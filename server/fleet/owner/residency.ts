@@ -9,7 +9,7 @@ export interface ResidencyOptions {
   readonly idleMs: number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Loads an index that may already be partly loaded. */
+  /** Loads an index. Some of its shards may have it loaded already. */
   readonly open: (id: number) => Promise<void>;
   /**
    * Unloads an index. Resolves with false if the index stays loaded because it is busy or used by another

@@ -5,8 +5,8 @@ import type { IndexState } from "./index-state.js";
 import type { Residency } from "./residency.js";
 
 /**
- * Opens in the shard the indexes that are in use, sending the messages with `ask`. The others are opened when
- * needed.
+ * Opens the indexes that are in use in the shard's new thread, sending the messages with `ask`. The others
+ * are opened when needed.
  */
 export async function recoverShard(
   shard: number,

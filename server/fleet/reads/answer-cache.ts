@@ -40,7 +40,7 @@ export interface Question {
 
 /** What is cached of an answer. */
 export interface RememberedAnswer {
-  /** See EncodedResponse.content. Must not be changed. */
+  /** The reply's content (see EncodedResponse). Must not be changed. */
   readonly content: Uint8Array;
   /** The answer's entry for the query log, see encodeAnswered. Null if the answer is not logged. */
   readonly answered: Uint8Array | null;
@@ -74,7 +74,7 @@ export class AnswerCache {
     return new IndexAnswers(this, ++this.#owners);
   }
 
-  /** Returns null if no answer to the question is cached. */
+  /** Returns the cached answer to the question, or null if there is none. */
   get(owner: IndexAnswers, generation: number, question: Question): RememberedAnswer | null {
     const hash = this.#keeps(question.body.length) ? hashOf(owner.number, generation, question) : null;
     const entry = hash === null ? undefined : this.#entries.get(hash);

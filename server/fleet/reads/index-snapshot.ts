@@ -61,7 +61,10 @@ export interface FoundPage {
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
-/** The two ways of reading an index. */
+/**
+ * The two ways of reading an index: by messages to the shards' threads, or from their memories on this
+ * thread.
+ */
 export interface ShardReaders {
   readonly threads: ShardReader;
   /** Reads small indexes on this thread. */

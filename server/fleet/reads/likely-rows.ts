@@ -2,7 +2,7 @@
 // rows are on the page.
 import type { FetchOptions } from "../../../shards/protocol/fetch.js";
 
-/** A range of search rows whose documents are wanted, and the fetch options. */
+/** Which rows of a search result are on the page, and how to fetch their documents. */
 export interface PageWanted {
   readonly offset: number;
   readonly count: number;

@@ -30,9 +30,12 @@ export interface IndexUse<S extends IndexHandle = IndexHandle> {
 export interface IndexHandles {
   /** Number of live documents; 0 if the index cannot be opened. */
   documents(uid: number): number;
-  /** Throws SK-SE-503 if the index cannot be opened. */
+  /** Returns the index's handle. Throws SK-SE-503 if the index cannot be opened. */
   state(uid: number): IndexHandle;
-  /** Opens the index if necessary. The caller must call `end` afterwards. Throws SkeinError. */
+  /**
+   * Opens the index if necessary and starts a use of it. The caller must call `end` afterwards. Throws
+   * SkeinError.
+   */
   use(uid: number): Promise<IndexUse>;
   /** Synchronous form of `use`. Returns undefined if the index is not open. */
   useOpen(uid: number): IndexUse | undefined;

@@ -1,4 +1,4 @@
-// Sends to the shards all requests other than reads, and decodes the replies. A shard receives its requests
+// Sends all requests other than reads to the shards, and decodes the replies. A shard receives its requests
 // immediately, in call order.
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { decodeReply } from "./shard-errors.js";
