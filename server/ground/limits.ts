@@ -1,4 +1,4 @@
-// All of the service's limits. Each name includes its unit. Limits are enforced elsewhere.
+// All of the service's limits. Each name includes its unit. Enforced by the code that they concern.
 
 /**
  * Limits on requests and replies. A request that exceeds one is refused, or the number that exceeds it is

@@ -98,8 +98,8 @@ function asBool(value: unknown): Coerced {
 }
 
 /**
- * Converts a number or price, or for an integer field also a date (to seconds since 1970). Returns null if the
- * value is none of these or is out of the type's range.
+ * Converts a number or price, or for an integer field also a date (to seconds since 1970). Returns null if
+ * the value is none of these or is out of the type's range.
  */
 function asNumber(value: unknown, type: FieldType): Coerced {
   const isInteger = FIELD_TYPES[type].kind === "int";

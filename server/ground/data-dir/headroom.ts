@@ -20,8 +20,8 @@ export class Headroom {
   }
 
   /**
-   * Throws SK-SYS-503 if memory is short, or if the disk does not have `diskBytes` free on top of its
-   * reserve.
+   * Checks that there is room for a write. Throws SK-SYS-503 if memory is short, or if the disk does not have
+   * `diskBytes` free on top of its reserve.
    */
   check(diskBytes = 0): void {
     const { memoryBytesMax, diskFreeBytesMin } = this.#limits;

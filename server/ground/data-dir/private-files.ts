@@ -15,9 +15,9 @@ export function makePrivateFiles(): void {
 }
 
 /**
- * Takes other users' access to a directory and its contents away, since earlier versions may have left them
- * readable. The directory itself is changed last, so that after an interruption the next start repeats the
- * work. Does not follow links. Throws chmod's errors, such as EPERM for a directory owned by another user.
+ * Revokes other users' access to a directory and its contents, which earlier versions may have left readable.
+ * The directory itself comes last, so that an interrupted start repeats the work. Does not follow links.
+ * Throws chmod's errors, such as EPERM for a directory owned by another user.
  */
 export function takeFromOthers(directory: string): void {
   if ((statSync(directory).mode & OTHERS) === 0) return;

@@ -83,7 +83,7 @@ const NOTHING: Readings = {
   disk: null,
 };
 
-/** A histogram whose observations are counted elsewhere. */
+/** A histogram whose observations are counted in the recorder, not by the library. */
 class RecordedHistogram extends Histogram {
   readonly #family: HistogramFamily;
   readonly #source: Source;

@@ -170,7 +170,7 @@ export class Recorder {
   values() {
     const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
     return {
-      /** How long this thread's event loop has been active. */
+      /** How long this thread's event loop has been active since the thread started, in seconds. */
       activeSeconds: performance.eventLoopUtilization().active / 1000,
       queryLog: { ...this.queryLog },
       audit: { ...this.audit },
