@@ -254,8 +254,7 @@ export class XmlScanner {
     let at = start;
     for (; at < limit; at++) {
       const code = text.charCodeAt(at);
-      // Letters and digits, the most common, are checked first. The other ASCII characters allowed in a name
-      // are : - . _
+      // ASCII characters allowed in a name are letters, digits and : - . _
       if (code >= 0x80 || (code >= 0x61 && code <= 0x7a) || code === 0x3a || code === 0x5f) continue;
       if (code >= 0x41 && code <= 0x5a) continue;
       if (at > start && ((code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e)) continue;
