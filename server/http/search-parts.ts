@@ -40,7 +40,7 @@ export interface SearchPartsOptions {
   readonly recorder: Recorder;
 }
 
-/** The returned `close` closes the connections to model servers. */
+/** Creates the services for searches. The returned `close` closes the connections to model servers. */
 export function searchParts(options: SearchPartsOptions) {
   const { config, catalog, secrets, workbench, analyserOf, popularOf, limits, log, recorder } = options;
   const { ai: addresses, slowQueryMs } = config;

@@ -57,7 +57,7 @@ export class HttpService<S extends SearchServices> {
     await within(idle, ms, () => undefined);
   }
 
-  /** Never rejects. */
+  /** Answers a request. Never rejects. */
   readonly handle = (request: HttpRequest): Promise<HttpReply> =>
     this.#elsewhere === null || this.#door.router.has(request.method, request.path)
       ? this.#answer(request)

@@ -63,7 +63,7 @@ export interface SearchServices {
   readonly log: Logger;
 }
 
-/** Finds a request's index. */
+/** Finds the index that a request names, and begins the request's use of it. */
 export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
   /**
    * Begins a request's use of an index. Takes the uid found when the request began, because a swap may give
@@ -74,7 +74,7 @@ export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
 
 type EndUse = () => void;
 
-/** The services needed for all routes, on the thread that owns the indexes. */
+/** The services needed for all routes, on the main thread, which owns the indexes. */
 export interface Services
   extends SearchServices,
     Omit<Ingest, keyof SearchServices>,

@@ -45,7 +45,7 @@ export class SharedAmount {
     Atomics.store(this.#slots, this.#slot, Math.ceil(this.#own / this.#unit));
   }
 
-  /** Removes an ended thread's share. */
+  /** Removes an ended thread's share from the total. */
   forget(thread: number): void {
     Atomics.store(this.#slots, thread * SLOT_WORDS, 0);
   }

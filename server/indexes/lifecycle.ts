@@ -282,7 +282,7 @@ export class Lifecycle {
         this.uses.ended(displaced, searchMsMax, signal),
         this.#indexes.unusedElsewhere(displaced, searchMsMax, signal),
       ]);
-      if (signal.aborted) return; // the next start drops it
+      if (signal.aborted) return; // the next start drops the data
       await this.#exclusively("drop an index", displaced, () => this.#drop(displaced));
     });
   }

@@ -21,7 +21,7 @@ export interface EndpointSettings {
   readonly model: string;
   /** Null if the server requires none. */
   readonly apiKey: string | null;
-  /** Time limit (ms) for a whole task, however many requests it makes. */
+  /** Time limit (ms) for a whole task, which may consist of several requests. */
   readonly msMax: number;
 }
 

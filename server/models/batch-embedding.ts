@@ -30,7 +30,10 @@ const REFUSALS = new Set([400, 413, 422]);
  * refusal only from the second attempt on.
  */
 const BROKEN = 500;
-/** A text of at most this many characters is not shortened further: it was not refused for its length. */
+/**
+ * A text of at most this many characters is not shortened further, because its length cannot be why it was
+ * refused.
+ */
 const SHORTENED_CHARACTERS_MIN = 200;
 /** A text that every model can embed and that no content policy forbids. */
 const HARMLESS = ["test"];
@@ -43,7 +46,7 @@ export interface BatchEmbeddingOptions {
   readonly limits: Limits;
 }
 
-/** Null if the server refuses this text but accepts other texts. */
+/** A text's vector. Null if the server refuses this text but accepts other texts. */
 export type TextVector = Float32Array | null;
 
 export class BatchEmbedding {

@@ -27,7 +27,7 @@ export class DocumentEmbeddings {
 
   /**
    * Returns one vector per text. Blank and refused texts get zeros; each refusal is passed to `refused`.
-   * Throws the signal's reason, or EndpointError if a batch fails; the error's `afterMs` says when to retry.
+   * Throws the signal's reason, or EndpointError if a batch fails, whose `afterMs` says when to retry.
    */
   async embed(
     texts: readonly string[],

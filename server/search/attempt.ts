@@ -17,7 +17,7 @@ export interface Attempt {
   readonly matched: Matched;
 }
 
-/** The attempt that answers the query. */
+/** The attempt that answers the query, and how the query was understood. */
 export interface Meant {
   readonly attempt: Attempt;
   /** Null if the query ran as typed. */

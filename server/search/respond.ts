@@ -1,7 +1,6 @@
 // Writes a query's result as JSON bytes. Copies documents and highlights as the shards sent them, without
 // parsing. Writes facet objects by hand, because their keys must stay in count order, which a JavaScript
-// object does not guarantee for all keys. Depends on the specification's response format, but not on how
-// searches work.
+// object does not guarantee for all keys. Knows the specified response format, but not how searches work.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
 import type { FacetTable, Found, Hit } from "./found.js";
@@ -99,8 +98,7 @@ function put(whole: Buffer, parts: readonly Part[], start: number): number {
 }
 
 /**
- * Joins all text between two documents into one part, because each part costs two calls regardless of its
- * length.
+ * Joins all text between two documents into one part, because each part costs two calls however short it is.
  */
 function hitParts(hits: readonly Hit[]): Part[] {
   if (hits.length === 0) return ["[]"];

@@ -8,7 +8,7 @@ import { Catalog } from "../catalog/catalog.js";
 import { finishRestore } from "../operate/backups/restore.js";
 import { ConfigError } from "../operate/config/values.js";
 
-/** First completes an interrupted restore. Throws ConfigError. */
+/** Opens the catalog, after completing an interrupted restore if there is one. Throws ConfigError. */
 export async function openCatalog(dataDir: string): Promise<Catalog> {
   try {
     await finishRestore(dataDir);

@@ -34,7 +34,10 @@ export class Teardown {
   }
 }
 
-/** Converts a failure to a ConfigError, whose message is shown to the person starting the server. */
+/**
+ * Runs `work` and converts a failure to a ConfigError, whose message is shown to the person who starts the
+ * server.
+ */
 export async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -12,7 +12,10 @@ import type { HttpListener } from "../http/transport/port.js";
 import { orExplain } from "./ground.js";
 import type { OperationsFloor } from "./operations.js";
 
-/** Listens on the server's address. The service answers only health checks until `serve` is called. */
+/**
+ * Listens on the server's address. Until `serve` is called, only routes that need no key respond, and
+ * /health/ready answers 503.
+ */
 export async function startListener(parts: OperationsFloor, certificate: CertificatePair | null) {
   const services: Services = { ...parts, ...parts.counts };
   const service = new HttpService(services, ROUTES);

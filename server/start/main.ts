@@ -23,11 +23,13 @@ export interface RunningServer {
   /** The bootstrap admin key in use. */
   readonly adminKey: string;
   /**
-   * Reloads the configuration, which `read` returns, and the certificate files. Applies only what may change
+   * Reloads the configuration by calling `read`, and the certificate files. Applies only what may change
    * while the server runs.
    */
   reload(read: () => Config): void;
-  /** Answers running requests, then closes the storage. May be called more than once. */
+  /**
+   * Stops the server: lets running requests finish, then closes the storage. May be called more than once.
+   */
   stop(): Promise<void>;
 }
 

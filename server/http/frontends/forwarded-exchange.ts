@@ -82,7 +82,7 @@ export class ForwardedExchange extends Exchange {
     });
   }
 
-  /** Called with each piece of the body. */
+  /** Called with each piece of the body that the front-end sends. */
   arrived(bytes: Uint8Array): void {
     this.queue.push(bytes);
     discardBuffer(bytes.byteLength);

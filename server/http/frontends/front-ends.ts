@@ -25,7 +25,7 @@ import type { Pulse } from "./pulse.js";
 const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
 
-/** Options for starting the front-ends. */
+/** How many front-ends to start, and what they and their owner need. */
 export interface FrontEndsOptions {
   readonly count: number;
   /** Returns the current start data for the front-end in slot `place`. */
@@ -56,7 +56,10 @@ interface Place {
   life: FrontEndLife;
 }
 
-/** Before `start` there are no front-ends, and messages to all of them do nothing. */
+/**
+ * Starts, watches and replaces the front-ends. Before `start` there are none, and messages to all of them do
+ * nothing.
+ */
 export class FrontEnds implements ShardFollowers {
   readonly #limits: Pick<Limits, "shardHangMsMax">;
   readonly #log: Logger;

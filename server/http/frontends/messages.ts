@@ -61,7 +61,7 @@ export interface ForwardedHead {
   readonly headers: readonly string[];
 }
 
-/** Calls answered by the owner. */
+/** Calls and notices from a front-end, answered by the owner. */
 export type OwnerCalls = {
   /** Reports that the front-end is listening on `port`. */
   listening(port: number): void;
@@ -72,7 +72,10 @@ export type OwnerCalls = {
   attach(uid: number): SharedArrayBuffer;
   /** Opens the index if it is not open yet. Resolves when it is open. */
   open(uid: number): Promise<void>;
-  /** Sends a read to a shard whose gate is closed, and returns the shard's reply. */
+  /**
+   * Reads from a shard on behalf of the front-end, whose own reads are stopped while the shard's gate is
+   * closed. Returns the shard's reply.
+   */
   read(asked: {
     readonly shard: number;
     readonly tenant: number;
@@ -121,7 +124,7 @@ export type OwnerCalls = {
   taken(part: { readonly id: number; readonly bytes: number }): void;
 };
 
-/** Calls answered by a front-end. */
+/** Calls and notices from the owner, answered by a front-end. */
 export type FrontEndCalls = {
   /** Starts answering requests. */
   serve(_: null): void;

@@ -16,7 +16,7 @@ export class BodyMemory {
     this.#amount = amount;
   }
 
-  /** If the limit would be exceeded, returns false and reserves nothing. */
+  /** Counts a body's bytes. If that would exceed the limit, counts nothing and returns false. */
   reserve(bytes: number): boolean {
     // Add first, then check: if two threads compete for the last bytes, at least one of them sees the other's
     // amount.

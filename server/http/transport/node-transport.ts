@@ -31,7 +31,7 @@ export function canShareNodePort(version: string): boolean {
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
 }
 
-/** Starts listening. Rejects if the address cannot be used. */
+/** Starts listening with node:http or node:https. Rejects if the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
   // No request timeout, because a streamed body may take any time while it makes progress. BodyQueue times

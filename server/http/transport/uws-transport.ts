@@ -50,7 +50,7 @@ interface UntypedApp {
 }
 type App = UntypedApp & Pick<TemplatedApp, "any" | "close">;
 
-/** Starts listening. Rejects if the address cannot be used. */
+/** Starts listening with uWebSockets.js. Rejects if the address cannot be used. */
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
   const apps = new Apps(uws, options);
   const socket = await new Promise<us_listen_socket | false>((resolve) => {

@@ -91,7 +91,7 @@ export class Embedders {
     if (vectorPolicy(record, this.#options.indexes.documents(uid)).source !== "none") this.#lookIn(0, uid);
   }
 
-  /** Called after documents have been written. */
+  /** Called after documents have been written. Schedules a check for when writes pause. */
   written(uid: number): void {
     const now = Date.now();
     const since = this.#dueMs.get(uid) ?? now;

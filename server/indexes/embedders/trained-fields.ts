@@ -12,9 +12,12 @@ const HEAVY = 2;
 export interface Trained {
   readonly names: readonly string[];
   readonly fields: readonly TrainedSlot[];
-  /** The schema for segments built from samples. */
+  /** The schema for the segments that the trainer builds from the sampled documents. */
   readonly schema: BuildSchema;
-  /** Changes with the fields, their weights or their analysis. */
+  /**
+   * A checksum that changes with the fields, their weights or their text analysis; then a model must be
+   * retrained.
+   */
   readonly fingerprint: number;
 }
 

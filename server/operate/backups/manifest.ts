@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type BackupFileSums, hashFile } from "../../../shards/storage/backup-file.js";
 import { isObject } from "../../ground/input/json-value.js";
 
-// ON DISK: never reuse these names for anything else.
+// ON DISK: never change the meaning of these names.
 const FORMAT = "skein-snapshot";
 const VERSION = 1;
 export const MANIFEST_FILE = "manifest.json";

@@ -1,6 +1,6 @@
 // A server's configuration. Flags override the environment, which overrides skein.config.json, which
-// overrides the defaults. An invalid value is a ConfigError with a one-line message that names the option;
-// values are never guessed. Reading the configuration opens and starts nothing.
+// overrides the defaults. An invalid value is never replaced by a guess; it is a ConfigError with a one-line
+// message that names the option. Reading the configuration opens and starts nothing.
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { CertificateFiles } from "../../access/edge/certificate.js";

@@ -76,7 +76,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   tb: 1024 ** 4,
 };
 
-/** Returns a number of bytes, or null if the option is not given. */
+/** Accepts a size such as `512mb` and returns it in bytes; null if the option is not given. */
 export const memorySizeIfAny: ReadValue<number | null> = (given) => {
   if (given.value === undefined) return null;
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());

@@ -1,5 +1,5 @@
 // Entry point of the query log's thread, the only thread that opens the log's database. Tasks run
-// concurrently, but the log runs those that change it one at a time.
+// concurrently, but those that change the log run one at a time (see query-log.ts).
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../../shards/storage/envelope.js";

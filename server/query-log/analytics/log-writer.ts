@@ -59,7 +59,7 @@ export class LogWriter {
     this.#add(() => this.#chunk.addEvent(event));
   }
 
-  /** True if any further row would be dropped. */
+  /** True while new rows would be dropped, because too many bytes wait to be stored. */
   get full(): boolean {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }

@@ -93,7 +93,7 @@ export function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** Returns one entry per hour or day that the window touches, including those without searches. */
+/** Returns one entry for each hour or day that overlaps the window, even if it has no searches. */
 function seriesOf({ hours }: Totals, { fromMs, toMs }: Window, interval: Interval): SeriesEntry[] {
   const step = interval === "hour" ? 1 : HOURS_PER_DAY;
   const series: SeriesEntry[] = [];

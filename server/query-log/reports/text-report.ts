@@ -74,7 +74,7 @@ export class TextTally implements WindowReader {
     return this.#first(limit, counts);
   }
 
-  /** Returns the top texts by descending `counts`. */
+  /** Returns the `limit` texts with the highest `counts`, then in alphabetical order. */
   async #first(limit: number, counts: Uint32Array): Promise<TextRow[]> {
     const least = countAt(counts, limit);
     const sure: number[] = [];

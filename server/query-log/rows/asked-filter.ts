@@ -29,7 +29,7 @@ export class AskedFilter {
     return this.#words.byteLength;
   }
 
-  /** If false, neither the user nor the session has searched for the text. */
+  /** If false, neither the user nor the session has searched for the text in this block. */
   mayHold({ user, session }: Asker, text: number): boolean {
     return this.#has(user, text) || this.#has(session, text);
   }

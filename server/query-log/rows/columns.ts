@@ -99,7 +99,7 @@ export class ColumnReader {
     return count;
   }
 
-  /** Throws RangeError if too few bytes remain for this many entries. */
+  /** Throws RangeError if the remaining bytes are too few for this many entries of at least one byte. */
   room(entries: number): void {
     if (entries > this.#bytes.length - this.#at) throw cutShort();
   }

@@ -137,7 +137,7 @@ export class Rollup {
     if (this.#parts.has("documents")) addDocument(this.documents, document, click, 1 - click, value);
   }
 
-  /** Adds one stored part of another rollup. */
+  /** Adds one stored part of another rollup to this rollup. */
   addPart(part: RollupPart, bytes: Uint8Array): void {
     const columns = new ColumnReader(bytes);
     if (part === "totals") this.#addTotals(columns);

@@ -92,7 +92,7 @@ export class Blocks {
     return block;
   }
 
-  /** Caches a stored block. */
+  /** Caches a block that is already stored. */
   add(block: MarkedBlock): void {
     this.#known.set(nameOf(block.place), block, block.searches.rows);
   }

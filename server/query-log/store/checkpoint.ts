@@ -17,7 +17,8 @@ export interface LogCheckpoint {
 }
 
 /**
- * Returns null if there is nothing to store. No row may be applied until the returned operations are stored.
+ * Prepares the checkpoint of one log. Returns null if there is nothing to store. No row may be applied until
+ * the returned operations are stored.
  */
 export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | null {
   const { log, open } = state;
@@ -89,7 +90,7 @@ export function staleRollups(
   ];
 }
 
-/** Must be called once the changed hours' rollups are deleted. */
+/** Marks the changed hours and their days as not rolled up. Must be called once their rollups are deleted. */
 export function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
   for (const hour of changed) {
     state.hour(hour).rolledUp = false;

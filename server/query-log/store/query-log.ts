@@ -80,8 +80,8 @@ export class QueryLog {
   }
 
   /**
-   * Resolves when the rows are durable and visible to reports. Throws StoreWriteError if they cannot be
-   * stored.
+   * Stores a chunk of rows. Resolves when they are durable and visible to reports. Throws StoreWriteError if
+   * they cannot be stored.
    */
   async append(chunk: Uint8Array, nowMs: number): Promise<void> {
     const { applied } = await this.#journaling.run(() => this.#journal(chunk));

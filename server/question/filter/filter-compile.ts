@@ -14,7 +14,7 @@ import { readBounds, readDouble, readInteger } from "./numbers.js";
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** Operations that have no parameters. */
+/** The operations that have no parameters. */
 const ALL: FilterOp = { op: "all" };
 const NOT: FilterOp = { op: "not" };
 const AND: FilterOp = { op: "and" };

@@ -4,9 +4,12 @@ import { FIXED_LIMITS } from "../../ground/limits.js";
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const PARTS = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
-/** Longer literals are refused. No number in the service needs them, and BigInt parsing is not linear. */
+/** Longer literals are refused: nobody needs them, and parsing a BigInt takes more than linear time. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
-/** No nonzero literal of at most that length is within int64 if its exponent is larger than this. */
+/**
+ * Literals with a larger exponent are outside int64 unless they are 0, because they have at most
+ * LITERAL_LENGTH_MAX characters.
+ */
 const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 
 /**

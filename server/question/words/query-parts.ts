@@ -6,10 +6,10 @@
 export interface QueryPart {
   readonly quoted: boolean;
   readonly excluded: boolean;
-  /** Includes the minus sign and the quotes. */
+  /** The part's range in the text, including the minus sign and the quotes. */
   readonly start: number;
   readonly end: number;
-  /** Excludes the minus sign and the quotes. */
+  /** The range without the minus sign and the quotes. */
   readonly textStart: number;
   readonly textEnd: number;
 }

@@ -42,5 +42,5 @@ export function languageStopWords(code: string): readonly string[] {
   const name = LANGUAGES.get(code);
   if (name === undefined) return [];
   const words = load(`@orama/stopwords/${name}`).stopwords as typeof stopwords;
-  return words.filter((word) => word !== ""); // one list has an empty entry
+  return words.filter((word) => word !== ""); // one of the library's lists has an empty entry
 }

@@ -2,7 +2,7 @@
 import type { CandidateCompany, CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import { addAll } from "./sum-expansions.js";
 
-/** Requires at least one result. All results must be answers to the same program. */
+/** Adds up the results, which must be answers to the same program. There must be at least one. */
 export function sumCompany(results: readonly CompanyResult[]): CompanyResult {
   const first = results[0] as CompanyResult;
   return {

@@ -9,7 +9,7 @@ import type {
 } from "../../../engine-wasm/host/programs/expand-result.js";
 import { compareBytes } from "./typos/ranked-typos.js";
 
-/** Requires at least one result. All results must be answers to the same program. */
+/** Combines the results, which must be answers to the same program. There must be at least one. */
 export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
   const first = results[0] as ExpandResult;
   if (results.length === 1) return first;

@@ -273,7 +273,7 @@ function splits(term: string): string[][] {
     return [...(pieces.length > 2 ? [pieces] : []), ...between, ...withOneNumberCut(pieces)];
   }
   if (letters.length < SPLIT_LETTERS_MIN || DIGIT.test(term)) return [];
-  const first = letters.length > SPLIT_LETTERS_MIN ? 1 : 2; // `tshirt` is `t shirt`, `tops` is not `t ops`
+  const first = letters.length > SPLIT_LETTERS_MIN ? 1 : 2; // `t shirt`, but not `t ops`
   const cuts: string[][] = [];
   for (let at = first; at <= letters.length - 2; at++) {
     cuts.push([letters.slice(0, at).join(""), letters.slice(at).join("")]);
@@ -282,9 +282,9 @@ function splits(term: string): string[][] {
 }
 
 /**
- * Also splits the digits: `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people group a part number's
- * digits differently. Two-digit numbers, and numbers next to whole words, are quantities and are not split:
- * `bottle 15` is not 1.5.
+ * Returns further splits, inside the digits: `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people
+ * group a part number's digits differently. Two-digit numbers, and numbers next to whole words, are
+ * quantities and are not split: `bottle 15` is not 1.5.
  */
 function withOneNumberCut(pieces: readonly string[]): string[][] {
   if (pieces.some((piece) => !DIGIT.test(piece) && [...piece].length > CODE_LETTERS_MAX)) return [];

@@ -3,7 +3,7 @@
 // the dictionaries of Node's ICU (dictionary-based breaks of Unicode Standard Annex 29).
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 
-/** Created on first use, because ICU takes 11 ms to open its dictionaries. Retains no text. */
+/** Created on first use, because ICU takes 11 ms to open its dictionaries. Keeps no text between calls. */
 let segmenter: Intl.Segmenter | null = null;
 
 /**

@@ -30,7 +30,7 @@ import { judgeWords } from "./judged-words.js";
 import type { QueryPlan } from "./plan.js";
 import { WordTerms } from "./word-terms.js";
 
-/** The query's words as they occur in the index. */
+/** The words to search for, with what the dictionaries contain for them. */
 export interface ExpandedWords {
   readonly words: readonly SearchWord[];
   readonly lengths: AverageLengths;
@@ -85,8 +85,8 @@ const ALL_DOCUMENTS = 2 ** 32 - 1;
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;
 /**
- * A known word is suspected to be a typo only if at most this share of the documents contains it. Frequent
- * words are rarely typing errors.
+ * A word that documents contain is suspected to be a typo only if at most this share of them contains it.
+ * Frequent words are rarely typing errors.
  */
 const DOUBTED_SHARE = 1 / 100;
 /** Maximum edit distance between a known word and the near terms that could replace it. */
@@ -233,7 +233,7 @@ export class WordExpander {
     });
   }
 
-  /** Returns the splits that occur in at least one document, and caches them. */
+  /** Returns the splits that occur in at least one document. Caches those that were looked up. */
   #foundCuts(cuts: readonly WordCuts[], asked: WordTerms, answer: KnownWords): FoundVariant[] {
     const all: FoundVariant[] = [];
     for (const { word, i, known, open } of cuts) {

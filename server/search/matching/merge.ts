@@ -73,7 +73,7 @@ export function* mergingOfRows(
   take: (shard: number, row: SearchRow) => void,
 ): Generator<void, void> {
   if (results.length === 1) {
-    const { rows } = results[0]!; // already in order
+    const { rows } = results[0]!; // a single shard's rows are already in order
     for (let rank = offset; rank < offset + count; rank++) {
       if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
       const row = rows.at(rank);

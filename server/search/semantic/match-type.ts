@@ -1,4 +1,4 @@
-// How a hit was found, as stated in the response.
+// How a hit was found: by words, vectors or both, or only because it is pinned. Part of the response.
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { type Compared, isNear } from "./nearest.js";
 

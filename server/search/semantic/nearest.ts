@@ -89,7 +89,7 @@ export function similarityOf({ seqs, cosines }: Compared, seq: number): number |
   return Number.isNaN(cosine) ? null : cosine;
 }
 
-/** True if the document is one of the nearest. */
+/** True if the document is one of the nearest documents. */
 export function isNear({ seqs, isNear: marks }: Compared, seq: number): boolean {
   return marks[seqs.indexOf(seq)] === 1;
 }

@@ -77,8 +77,8 @@ const NO_ROWS: WordRows = { documents: NO_PLACES, found: 0, relevanceMax: 1, fee
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
 /**
- * Returns the result of the word search, or of a search that also uses vectors if the query's mode and the
- * index allow it.
+ * Searches by vectors too if the query's mode and the index allow it. Otherwise returns the result of the
+ * word search, relaxed if necessary.
  */
 export async function searchByVectors(
   request: QueryRequest,

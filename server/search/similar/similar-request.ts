@@ -22,7 +22,7 @@ export interface SimilarRequest {
   readonly fields: readonly string[] | null;
 }
 
-/** Throws SkeinError SK-SE-400; the message names the parameter. */
+/** Reads the body of a request. Throws SkeinError SK-SE-400, whose message names the parameter. */
 export function readSimilarRequest(body: unknown, limits: Limits, within: Within | null): SimilarRequest {
   const given = SIMILAR.read(body, "", queryRules(limits));
   const { per_page: perPage, filter_by: filter = "", fields = null } = given;

@@ -43,7 +43,7 @@ export const SUGGEST = object(
  */
 const TYPO_LETTERS_MIN = 4;
 
-/** Throws SkeinError SK-SE-400; the message names the parameter. */
+/** Reads the body of a suggest request. Throws SkeinError SK-SE-400, whose message names the parameter. */
 export function readSuggestRequest(
   body: unknown,
   record: IndexRecord,
@@ -60,7 +60,7 @@ export function readSuggestRequest(
   const query = readQueryRequest(
     {
       q,
-      query_by: fields.map((field) => field.name).join(","), // empty: all searchable fields
+      query_by: fields.map((field) => field.name).join(","), // "" searches all searchable fields
       prefix: true,
       ...(filter === undefined ? {} : { filter_by: filter }),
     },

@@ -28,7 +28,7 @@ export interface ValueRules {
   readonly bytesMax: number;
 }
 
-/** How a value relates to an input. */
+/** How well a value fits an input. */
 export interface Judgement {
   /** True if the value contains all of the input's words. */
   readonly fits: boolean;

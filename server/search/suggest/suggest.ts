@@ -221,7 +221,10 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
   return mergeResults(matched.results, matched.program.sort, { offset, count });
 }
 
-/** If the index has no default sorting field as a measure of popularity, sorts by clicks. */
+/**
+ * Returns the hits' documents. If the index has no default sorting field as a measure of popularity, the most
+ * clicked come first.
+ */
 function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
   const documents = hits.map(({ document }) => parsedDocument(document));
   if (index.schema.defaultSort !== null) return documents;

@@ -119,7 +119,10 @@ export class EndpointReader {
     return endpoint;
   }
 
-  /** Also returns null if the stored key cannot be read: without the key, nothing is sent. */
+  /**
+   * Returns the endpoint in the index's settings. Null if there is none or its stored key cannot be read:
+   * nothing must be sent without the key.
+   */
   #open(record: IndexRecord): ChatEndpoint | null {
     const { secrets, addresses } = this.#options;
     const { url, model, timeout_ms: msMax } = record.settings.ai;

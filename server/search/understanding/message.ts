@@ -64,8 +64,8 @@ function wordsOf({ text }: Rewritten): string {
 }
 
 /**
- * Returns alternative wordings, without filters: the rewritten text, the query with its values kept as words,
- * the query with unused values also removed, and the whole query as a phrase.
+ * Returns other wordings to offer, without filters: the rewritten text, the query with its values kept as
+ * words, the query with unused values also removed, and the whole query as a phrase.
  */
 function alternativesOf(meant: Rewritten, { text, tokens, unused }: Told): string[] {
   const isValue = ({ kind }: Reading): boolean => kind === "value";

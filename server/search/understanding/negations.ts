@@ -89,7 +89,7 @@ function isJoining(key: string, { and }: Language): boolean {
   return and.has(key) || POSSESSIVES.has(key);
 }
 
-/** Words that continue a sentence rather than name a thing. */
+/** Words that continue a sentence rather than name a thing, so they are not negated. */
 const POSSESSIVES: ReadonlySet<string> = new Set(
   "your my our his her their its you me us them it this these those dein mein sein ihr unser ton mon son tu mi su be been".split(
     " ",

@@ -18,7 +18,7 @@ export interface ReadText {
   readonly named: readonly Reading[];
   /** Facet values mentioned in the text, in words that no named reading uses. */
   readonly values: readonly Reading[];
-  /** Polite and interrogative words without meaning for the search. */
+  /** Polite and interrogative words that mean nothing for the search. */
   readonly fillers: readonly Reading[];
   /** Language of the first named reading, otherwise of the first filler, otherwise English. */
   readonly language: Language;

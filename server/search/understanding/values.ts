@@ -101,7 +101,7 @@ function longestValue(
     const fields = new Set(all.map(({ field }) => field));
     const named = all.filter(wanted);
     const [value] = named;
-    // A value that occurs in two fields is ambiguous unless its field is named.
+    // A value that occurs in two fields is ambiguous unless the query names its field.
     if (
       value !== undefined &&
       new Set(named.map(({ field }) => field)).size === 1 &&
@@ -118,7 +118,10 @@ function merged(values: readonly NamedValue[]): NamedValue {
   return { ...values[0]!, spellings: values.flatMap(({ spellings }) => spellings) };
 }
 
-/** Maps a colour in the query's language to the index's word for it. */
+/**
+ * Finds a colour that the index has only in another language: maps the query's word to the index's word for
+ * that colour.
+ */
 function colourAt(
   tokens: readonly TextPiece[],
   at: number,

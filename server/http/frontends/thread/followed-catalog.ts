@@ -1,8 +1,9 @@
-// A front-end's catalog: a copy of the owner's state that applies each of the owner's changes.
+// A front-end's catalog: a copy of the owner's state, to which the owner's changes are applied as they
+// arrive.
 import { apply, type CatalogState, type Command } from "../../../catalog/state.js";
 
 export class FollowedCatalog {
-  /** Damage is found only at startup, so it does not change. */
+  /** What the owner found damaged in the catalog at startup. Damage is found only then, so this never changes. */
   readonly damage: { readonly found: string[]; readonly indexes: number };
   readonly #watchers: ((state: CatalogState) => void)[] = [];
   #state: CatalogState;

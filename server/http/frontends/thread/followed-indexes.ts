@@ -1,5 +1,5 @@
-// The indexes that a front-end reads. At an index's first use it asks the owner for the index's standing, and
-// it asks the owner to open an index that is not loaded. Everything else goes through shared memory.
+// The indexes that a front-end reads. The front-end asks the owner for an index's standing when it first uses
+// the index, and asks it to open an index that is not loaded. Everything else goes through shared memory.
 import type { Locations } from "../../../catalog/schema/placement.js";
 import type { CatalogState } from "../../../catalog/state.js";
 import { HeldGenerations } from "../../../fleet/reads/held-generations.js";

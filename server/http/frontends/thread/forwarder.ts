@@ -24,7 +24,7 @@ export class Forwarder {
     this.#owner = owner;
   }
 
-  /** Never rejects. */
+  /** Forwards a request and resolves with the owner's reply. Never rejects. */
   readonly handle = (request: HttpRequest): Promise<HttpReply> => {
     const id = ++this.#lastId;
     const forwarded = new Forwarded(id, request, this.#owner, () => this.#over(id));

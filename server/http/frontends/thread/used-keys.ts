@@ -11,7 +11,7 @@ export class UsedKeys {
     this.#tell = tell;
   }
 
-  /** `nowMs` is the Unix time in milliseconds. */
+  /** Reports the key if it has not been used yet today. `nowMs` is the Unix time in milliseconds. */
   used(keyId: number, nowMs: number): void {
     const day = Math.floor(nowMs / DAY_MS);
     if (day !== this.#day) {

@@ -39,8 +39,8 @@ function isWithin(a: ArrayLike<string>, b: ArrayLike<string>, most: number): boo
 }
 
 /**
- * Special case for one error, without a matrix: the error is at the first difference, and the rest must be
- * equal.
+ * The case of at most one error, which needs no matrix: the error is at the first difference, and the rest
+ * must be equal.
  */
 function oneEditApart(a: ArrayLike<string>, b: ArrayLike<string>): boolean {
   let at = 0;

@@ -96,7 +96,7 @@ export interface Language {
   readonly connectives: ReadonlySet<string>;
   readonly goesWith: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, Role | "brand" | "colour" | "category" | "size">;
-  /** Colour numbers, by word. */
+  /** For each colour word, its colour's position in the table's `colours`. */
   readonly colours: ReadonlyMap<string, number>;
   readonly headFirst: boolean;
   readonly sentences: Sentences;
