@@ -22,10 +22,10 @@ export function key<S extends SearchServices>(visit: Visit<S>): undefined {
 }
 
 /**
- * Identifies the caller. An address that has sent too many wrong keys is told to wait instead of that the key
- * is wrong. A valid key is still accepted from it, because many clients may share an address. The bootstrap
- * key is not, because people choose it and it could be guessed. Wrong keys in URLs are counted separately, so
- * that a web page that makes browsers send them cannot lock out the bootstrap key.
+ * Identifies the caller. An address that has sent too many wrong keys gets a reply that tells it to wait, not
+ * that the key is wrong. A valid key is still accepted from it, because many clients may share an address.
+ * The bootstrap key is not, because people choose it and it could be guessed. Wrong keys in URLs are counted
+ * separately, so that a web page that makes browsers send them cannot lock out the bootstrap key.
  */
 function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | null): Principal {
   const { request, state, services } = visit;

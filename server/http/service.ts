@@ -178,8 +178,8 @@ function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
 }
 
 /**
- * Prepares the reply to a HEAD request: the headers of the GET reply, including the body's length, without a
- * body. A streamed body is closed unread.
+ * Turns the reply to a GET request into the reply to a HEAD request: keeps the headers, including the body's
+ * length, but drops the body. A streamed body is closed unread.
  */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;

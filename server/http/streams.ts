@@ -1,5 +1,5 @@
-// Streamed replies whose status depends on whether producing them fails at once. Independent of their
-// content.
+// Streamed replies that are held back at first, so that an error at the beginning still gets its own status.
+// Independent of their content.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";

@@ -16,7 +16,7 @@ import { parseFilter } from "../question/filter/filter-parser.js";
 export type CuratedKind = "rule" | "synonym";
 export type Curated<K extends CuratedKind> = OwnedRecords[K];
 
-/** What showing a record to clients needs besides the record. */
+/** What `shown` needs to check whether a rule's filter still fits the schema. */
 export interface CurationTools {
   readonly analyserOf: AnalyserOf;
   readonly limits: Limits;

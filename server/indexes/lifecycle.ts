@@ -273,8 +273,8 @@ export class Lifecycle {
     });
     fault("swap.after-catalog");
     if (!dropSource) return;
-    // Use another job subject than the index: this job waits for requests that may themselves wait for a job
-    // on the index.
+    // The job's subject is not the index, because the job waits for requests that may themselves wait for a
+    // job on the index.
     const job = { name: "drop what a swap displaced", subject: `displaced index ${displaced}` };
     await this.#jobs.start(job, async (signal) => {
       const { searchMsMax } = this.#limits;

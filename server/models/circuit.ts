@@ -64,7 +64,7 @@ export class Circuit {
     this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
   }
 
-  /** Reports that the request was given up, so it says nothing about the server. */
+  /** Reports that the request was abandoned, so its outcome says nothing about the server. */
   gaveUp(): void {
     this.#isTrying = false;
   }

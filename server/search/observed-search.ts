@@ -13,7 +13,7 @@ import { respond, respondAgain } from "./respond.js";
 import { find, type QueryBounds, type QuerySearching } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
-/** The body of a query, split into the query and who sent it. */
+/** A query's body, with the user and logging members separated from the query itself. */
 export interface QueryBody {
   /** The query without its user. Bodies with equal bytes have equal answers. */
   readonly bytes: Uint8Array;

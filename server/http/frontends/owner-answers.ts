@@ -31,7 +31,7 @@ export interface OwnerParts {
 /** Returns the handlers for calls that the front-end in slot `place` sends to the owner. */
 export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
   const { catalog, indexes, reads, access, lifecycle, popularLogs, analyticsPool, keyUse, audit } = parts;
-  /** What this front-end's copies of popular queries and documents contain, by index uid. */
+  /** By index uid, the popular queries and documents last sent to this front-end. */
   const told = new Map<number, Popular>();
   return {
     attach(uid) {

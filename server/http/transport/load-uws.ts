@@ -23,7 +23,7 @@ export interface LoadedUws {
 export interface UwsSearch {
   /** The loaded build; null if none loads. */
   readonly loaded: LoadedUws | null;
-  /** Why each build that was tried in vain does not load. */
+  /** For each build that failed to load, the reason. */
   readonly reasons: Readonly<Partial<Record<UwsBuild, string>>>;
 }
 

@@ -28,7 +28,7 @@ interface EmbeddersOptions extends EndpointQueueOptions {
   readonly jobs: Jobs;
 }
 
-/** How far an index's vectors are. */
+/** State of the work on an index's vectors. */
 export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
 
 const QUIET_MS = 1_000;

@@ -5,7 +5,7 @@ import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;
-/** The document that brings the sample to this many bytes is its last. */
+/** Sampling stops after the document that brings the sample to this many bytes. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const DOCUMENTS_AT_ONCE = 200;
 

@@ -1,5 +1,5 @@
-// One target shard's part of an index that is being copied. It receives the documents in messages of bounded
-// size, a few of them in flight at a time.
+// One shard's part of the copy of an index. It receives the documents in messages of bounded size, a few of
+// them in flight at a time.
 import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";

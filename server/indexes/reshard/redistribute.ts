@@ -85,7 +85,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   return new Set(plan.home);
 }
 
-/** Drops what an interrupted earlier start has copied of the index. */
+/** Drops documents of the index that an interrupted earlier start has already copied. */
 async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
   const { all } = new Locations(target.count);
   for (const data of dataNumbers({ uid }))

@@ -190,7 +190,7 @@ export class Backups {
     const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
-    const giveUp = (): void => void moments.drop(id); // also stops the shards from writing
+    const giveUp = (): void => void moments.drop(id); // also stops the shards from writing their files
     signal.addEventListener("abort", giveUp);
     try {
       signal.throwIfAborted();

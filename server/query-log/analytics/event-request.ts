@@ -76,7 +76,7 @@ export const EVENT = object(
   { unknown: "ignored" },
 );
 
-/** What reading events needs to know: the tenant, the log, the users and the time. */
+/** The tenant, log, users and time that apply to all events in a request. */
 export interface EventContext {
   readonly tenant: number;
   readonly log: number;

@@ -36,7 +36,7 @@ export const LogKind = {
 } as const;
 export type LogKeyKind = (typeof LogKind)[keyof typeof LogKind];
 
-/** Which log, hour and number a block has. */
+/** A block's log, hour and number, which its key consists of. */
 export interface BlockPlace {
   readonly log: number;
   readonly hour: number;

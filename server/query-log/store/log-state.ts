@@ -47,8 +47,8 @@ const EVENT_ID_BYTES = 12;
 const ANSWERS_MAX = 8_192;
 
 /**
- * A stored block of searches, with the times of its first and last search. Until the block has been read,
- * these are the limits of its hour.
+ * A stored block of searches, with the times of its first and last search. Until the block has been read, the
+ * times are the start and end of its hour.
  */
 export interface StoredSearches {
   readonly block: number;

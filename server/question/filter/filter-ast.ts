@@ -22,7 +22,10 @@ export type FilterValue =
   | { readonly kind: "range"; readonly low: FilterLiteral; readonly high: FilterLiteral }
   | { readonly kind: "comparison"; readonly comparison: Comparison; readonly literal: FilterLiteral };
 
-/** `:` means contains the words or equals the number, `:=` equals the value, `:!=` does not. */
+/**
+ * `:` matches fields that contain the words or equal the number, `:=` fields that equal the value; `:!=` is
+ * the complement of `:=`.
+ */
 export type FilterOperator = ":" | ":=" | ":!=";
 
 export interface FilterClause {

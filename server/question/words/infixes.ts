@@ -23,7 +23,8 @@ const NEAR_TERMS_MAX = PREFIX_TERMS_LISTED;
 export function infixQuestion({ terms, quoted, prefix }: QueryWord): ExpandWord | null {
   const [term, more] = terms as [string, string?];
   if (quoted || more !== undefined || [...term].length < INFIX_LETTERS_MIN) return null;
-  // An unfinished word is a prefix, so the terms that start with it are found anyway.
+  // For an unfinished word, "inside" is enough: the terms that start with it are already found as its
+  // completions.
   const infix = prefix ? "inside" : "anywhere";
   return { term, exact: false, prefix: false, typoPrefix: false, maxTypos: 0, infix };
 }

@@ -30,7 +30,9 @@ interface Entry {
 }
 
 export class SynonymMap {
-  /** For each entry, by its key: the groups whose entries may replace it. They are combined when needed. */
+  /**
+   * For each entry, by its key: the groups whose other entries may replace it. They are combined when needed.
+   */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
   /** The distinct lengths of all entries, in terms. */
   readonly #lengths = new Set<number>();

@@ -56,7 +56,7 @@ interface Literal {
   readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
 }
 
-/** The ways to split one query word into two. */
+/** The ways to split one query word into several words. */
 interface WordCuts {
   readonly word: QueryWord;
   readonly i: number;
@@ -79,14 +79,14 @@ type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
- * If a one-word query's word occurs in at most FEW_ALONE documents and at most FEW_SHARE of all documents,
- * its near terms are searched for too. Hits for near terms always rank below hits for the word itself.
+ * If a query's only word occurs in at most FEW_ALONE documents and at most FEW_SHARE of all documents, its
+ * near terms are searched for too. Hits for near terms always rank below hits for the word itself.
  */
 const FEW_ALONE = 2;
 const FEW_SHARE = 1 / 1000;
 /**
- * A word that documents contain is suspected to be a typo only if at most this share of them contains it.
- * Frequent words are rarely typing errors.
+ * A word that occurs in the index is suspected of being a typo only if at most this share of the documents
+ * contains it. Frequent words are rarely typing errors.
  */
 const DOUBTED_SHARE = 1 / 100;
 /** Maximum edit distance between a known word and the near terms that could replace it. */

@@ -159,8 +159,8 @@ export function programOf(
 }
 
 /**
- * Returns the number of rows to request: up to the end of the page, and at least all results of a query that
- * has so few that it gets related hits.
+ * Returns the number of rows to request: up to the end of the page, but at least as many as are needed to
+ * know all results of a query that gets related hits.
  */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;

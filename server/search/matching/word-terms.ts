@@ -12,7 +12,10 @@ import {
 } from "../../question/words/typos/ranked-typos.js";
 import type { Variant } from "../../question/words/variants.js";
 
-/** A request for the terms of words and variants, each term once, and the position of each term in it. */
+/**
+ * A request for the terms of words and variants, each term once. Remembers each term's position in the
+ * request, to find its result in the answer.
+ */
 export class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
@@ -33,7 +36,7 @@ export class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** Returns the positions in the request of the terms of words or variants, each once. */
+  /** Returns the positions in the request of all the words' or variants' terms, each once. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }

@@ -130,8 +130,8 @@ export async function searchByVectors(
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  // If enough documents contain all words, the program requires all words, so these documents rank before
-  // mere neighbours even in long queries.
+  // If enough documents contain all words, the program requires all words. These documents then rank before
+  // mere neighbours, however many words there are.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, snapshot, pageOf);

@@ -35,7 +35,7 @@ export class SuggestionList {
     return this.#closed.length >= this.#max;
   }
 
-  /** True if nothing that is still added to this round would be shown. */
+  /** True if this round already fills the list, so that further additions would not be shown. */
   get roundFull(): boolean {
     return this.#closed.length + this.#starting.length >= this.#max;
   }

@@ -22,7 +22,10 @@ export interface ValueRules {
   readonly words: readonly SearchWord[];
   /** Stemmer numbers for the languages of the searched fields. */
   readonly languages: readonly number[];
-  /** True if a value also starts with the input when it starts with other forms of the input's words. */
+  /**
+   * If true, a value that starts with other forms of the input's words also counts as starting with the
+   * input.
+   */
   readonly otherForms: boolean;
   /** Values with more bytes are running text, unsuitable for a search box. */
   readonly bytesMax: number;

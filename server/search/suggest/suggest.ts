@@ -166,7 +166,7 @@ async function addValues(
   return true;
 }
 
-/** Returns for each pass the number of the row before which it ends. */
+/** Returns the row number at which each pass ends (exclusive), in order. */
 function windows({ request }: Task): number[] {
   const rowsMax = FIXED_LIMITS.suggestRowsMax;
   const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);

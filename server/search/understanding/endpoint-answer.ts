@@ -1,4 +1,4 @@
-// The question that a language model is asked about a query, and the validation of its answer, called a
+// Asks and checks: builds the question to a language model about a query, and validates its answer, called a
 // claim. A claim must follow the schema, name only fields and values that exist in the index, and use only
 // words and numbers from the query. Makes no network requests.
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";

@@ -62,7 +62,7 @@ const TOO_OLD = 12;
 /** A filter text of this length uses about as much memory as one facet value. */
 const CHARACTERS_PER_VALUE = 64;
 
-/** Returns an entry's memory use, in units of one facet value. */
+/** Returns an entry's memory use, expressed as a number of facet values. */
 function weightOf({ size, within }: Entry): number {
   return 1 + size + Math.ceil(within.length / CHARACTERS_PER_VALUE);
 }

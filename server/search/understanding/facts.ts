@@ -256,8 +256,8 @@ function singularKey(keys: readonly string[]): string {
 }
 
 /**
- * Returns a form that is the same for the singular and plural of most English, French and Spanish nouns, and
- * not always a real word.
+ * Returns a common form for the singular and plural of most English, French and Spanish nouns. It need not be
+ * a real word.
  */
 function singular(key: string): string {
   if (key.length < 3 || key.endsWith("ss")) return key;

@@ -104,8 +104,9 @@ export class Meaning<A> {
   }
 
   /**
-   * Tries a language model's claim on the index. Answers the query as typed if the claim finds nothing, or if
-   * documents contain all words as typed but none contain those of the claim.
+   * Tries a language model's claim on the index. Answers the query as typed if the claim finds nothing. Also
+   * does so if no document contains all of the claim's words, and either some contain all words as typed or
+   * the claim sorts.
    */
   async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
     const used = request.sort === null ? meant : { ...meant, sort: null };

@@ -3,7 +3,7 @@
 import { apply, type CatalogState, type Command } from "../../../catalog/state.js";
 
 export class FollowedCatalog {
-  /** What the owner found damaged in the catalog at startup. Damage is found only then, so this never changes. */
+  /** What was damaged in the owner's catalog at startup. Damage is found only then, so this never changes. */
   readonly damage: { readonly found: string[]; readonly indexes: number };
   readonly #watchers: ((state: CatalogState) => void)[] = [];
   #state: CatalogState;

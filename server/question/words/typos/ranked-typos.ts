@@ -12,8 +12,8 @@ import { FIXED_LIMITS } from "../../../ground/limits.js";
 import { TypoCosts } from "./typo-cost.js";
 
 /**
- * A term counts as one typo away per this much edit cost, with a margin, so that even the most expensive
- * single edit is only one typo.
+ * Edit cost that counts as one typo. Exceeding it by TYPO_COST_MARGIN is tolerated, so that even the most
+ * expensive single edit counts as only one typo.
  */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
@@ -111,7 +111,10 @@ export function limitTypos(
   }));
 }
 
-/** Returns the at most PRICED_MAX nearest terms by the dictionary's number of edits, frequent before rare. */
+/**
+ * Returns the nearest terms by the dictionary's number of edits, at most PRICED_MAX of them. Of equally near
+ * terms, prefers the most frequent.
+ */
 function nearest(typos: readonly TypoExpansion[]): Candidate[] {
   const candidates = typos.map((typo) => ({
     typo,
