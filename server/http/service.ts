@@ -178,8 +178,8 @@ function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
 }
 
 /**
- * Turns the reply to a GET request into the reply to a HEAD request: keeps the headers, including the body's
- * length, but drops the body. A streamed body is closed unread.
+ * Prepares the reply to a HEAD request. The transport sends the length of a text or of bytes, but not the body
+ * itself. A stream is closed unread.
  */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;

@@ -130,8 +130,7 @@ export async function searchByVectors(
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  // If enough documents contain all words, the program requires all words. These documents then rank before
-  // mere neighbours, however many words there are.
+  // Never "byScore", not even for a long query: documents that contain all words must rank before neighbours.
   const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, snapshot, pageOf);
