@@ -102,11 +102,17 @@ export class IndexState extends IndexHandle<Generations> {
 
   /** Updates the document counts after the index was unloaded and opened again. */
   reopened(told: readonly OpenReply[]): void {
-    for (const [i, { liveDocs }] of told.entries()) this.setLiveDocs(this.newest.places[i]!, liveDocs);
+    for (const [i, { liveDocs }] of told.entries()) this.#liveDocs.set(this.newest.places[i]!, liveDocs);
+    this.#showDocuments();
   }
 
   setLiveDocs(shard: number, count: number): void {
     this.#liveDocs.set(shard, count);
+    this.#showDocuments();
+  }
+
+  /** Requires every shard's count to be up to date, because other threads see the sum at once. */
+  #showDocuments(): void {
     let sum = 0;
     for (const documents of this.#liveDocs.values()) sum += documents;
     this.standing.documents = sum;

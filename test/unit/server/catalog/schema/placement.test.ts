@@ -1,7 +1,7 @@
 // Document placement. A small index is in its home shard. From some generation on, the index is in all
 // shards, and each document's id determines its shard.
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   dataNumbers,
   homeData,
@@ -74,6 +74,14 @@ test("a read goes where its generation is, a write where the newest one is", () 
   expect([state.location, state.locationAt(generation - 1)]).toEqual([spread, home]);
   expect(state.rememberedAt(generation)).not.toBe(before);
   expect(new Locations(3).of(state.record)).toEqual(spread);
+});
+
+test("other threads see all documents of an index while it is being spread", () => {
+  const state = stateOf(3, 5);
+  const shown = vi.spyOn(state.shared, "documents", "set");
+  const told = [1, 2, 4].map((liveDocs) => ({ ...STANDING, liveDocs }));
+  state.spreadFrom(state.generations.begin(), state.record, told);
+  expect(shown.mock.calls).toEqual([[7]]);
 });
 
 test("property: a write prepared for one shard is divided as if it had been prepared for all", async () => {
