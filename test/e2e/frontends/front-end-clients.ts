@@ -9,6 +9,10 @@ const PROBE = {
   ],
 };
 
+const PROBE_QUERY = { q: "lamp" };
+/** Maximum number of connections made to reach a particular front-end, or each of them. */
+const TRIES_MAX = 1_000;
+
 /** An answer as a client sees it. */
 export interface Seen {
   readonly status: number;
@@ -21,13 +25,71 @@ export interface Seen {
   };
 }
 
-/** A client with a single connection, so that one front-end receives all its requests. */
+/**
+ * Maximum time in milliseconds that a connection may be idle and still be reused. The server closes it some
+ * time later, which a busy test may not notice before it sends the next request.
+ */
+const IDLE_MS_MAX = 3_000;
+
+/** A client with a single connection at a time, always to the same front-end. */
 export class Client {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: string;
+  readonly #probe: string;
+  #agent = newAgent();
+  #requests = 0;
+  /** When the last request ended. */
+  #endedMs = performance.now();
+  #connected: Promise<void> = Promise.resolve();
+  #frontEnd = "";
 
-  constructor(readonly url: string) {}
+  private constructor(url: string, probe: string) {
+    this.#url = url;
+    this.#probe = probe;
+  }
 
-  post(path: string, body: unknown, key = ADMIN_KEY): Promise<Seen> {
+  /** Connects to a front-end that the operating system chooses. `probe`: path of a query. */
+  static async connect(url: string, probe: string): Promise<Client> {
+    const client = new Client(url, probe);
+    client.#frontEnd = await client.#probed();
+    return client;
+  }
+
+  /** The front-end that receives the requests. */
+  get frontEnd(): string {
+    return this.#frontEnd;
+  }
+
+  async post(path: string, body: unknown, key = ADMIN_KEY): Promise<Seen> {
+    const isIdle = this.#requests === 0 && performance.now() - this.#endedMs > IDLE_MS_MAX;
+    if (isIdle) this.#connected = this.#reconnect();
+    this.#requests++;
+    try {
+      await this.#connected;
+      return await this.#send(path, body, key);
+    } finally {
+      this.#requests--;
+      this.#endedMs = performance.now();
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #reconnect(): Promise<void> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      this.#agent.destroy();
+      this.#agent = newAgent();
+      if ((await this.#probed()) === this.#frontEnd) return;
+    }
+    throw new Error("a client cannot reconnect to its front-end");
+  }
+
+  async #probed(): Promise<string> {
+    return frontEndOf(await this.#send(this.#probe, PROBE_QUERY, ADMIN_KEY));
+  }
+
+  #send(path: string, body: unknown, key: string): Promise<Seen> {
     return new Promise((resolve, reject) => {
       const sentText = typeof body === "string" ? body : JSON.stringify(body);
       const headers = {
@@ -35,7 +97,8 @@ export class Client {
         "content-type": "application/json",
         "content-length": Buffer.byteLength(sentText),
       };
-      const sent = request(`${this.url}${path}`, { method: "POST", agent: this.#agent, headers }, (reply) => {
+      const options = { method: "POST", agent: this.#agent, headers };
+      const sent = request(`${this.#url}${path}`, options, (reply) => {
         const chunks: Buffer[] = [];
         reply.on("data", (chunk: Buffer) => chunks.push(chunk));
         reply.on("end", () => {
@@ -48,15 +111,15 @@ export class Client {
       sent.end(sentText);
     });
   }
-
-  close(): void {
-    this.#agent.destroy();
-  }
 }
 
-/** The front-end that answered a query. */
-function frontEndOf({ json }: Seen): string {
-  return json.query_id.slice(-12);
+function newAgent(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 });
+}
+
+/** The front-end that answered a query; "" if the query failed. */
+function frontEndOf({ status, json }: Seen): string {
+  return status === 200 ? json.query_id.slice(-12) : "";
 }
 
 /**
@@ -67,11 +130,10 @@ export async function oneForEach(server: TestServer, frontEnds: number, index = 
   await server.createIndex(index, PROBE, [{ id: "1", name: "lamp", value: 1 }]);
   const clients = new Map<string, Client>();
   for (let tries = 0; clients.size < frontEnds; tries++) {
-    if (tries > 1_000) throw new Error(`${clients.size} of ${frontEnds} front-ends accept connections`);
-    const client = new Client(server.url);
-    const frontEnd = frontEndOf(await client.post(`/v1/indexes/${index}/query`, { q: "lamp" }));
-    if (clients.has(frontEnd)) client.close();
-    else clients.set(frontEnd, client);
+    if (tries > TRIES_MAX) throw new Error(`${clients.size} of ${frontEnds} front-ends accept connections`);
+    const client = await Client.connect(server.url, `/v1/indexes/${index}/query`);
+    if (client.frontEnd === "" || clients.has(client.frontEnd)) client.close();
+    else clients.set(client.frontEnd, client);
   }
   return [...clients.values()];
 }
