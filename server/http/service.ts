@@ -178,8 +178,8 @@ function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
 }
 
 /**
- * Prepares the reply to a HEAD request. The transport sends the length of a text or of bytes, but not the body
- * itself. A stream is closed unread.
+ * Prepares the reply to a HEAD request. The transport sends the length of a text or of bytes, but not the
+ * body itself. A stream is closed unread.
  */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;

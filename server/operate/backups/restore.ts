@@ -27,8 +27,8 @@ const SWAP = "restore.swap";
 /** The catalog comes last: the directory counts as a data directory only once it has a catalog. */
 const PARTS = ["shards", "analytics", "catalog"];
 /**
- * Directories left by an interrupted change of the number of shards. They belong to the replaced data and are
- * deleted with it.
+ * Directories left by an interrupted change of the number of shards. They may belong to the replaced data,
+ * and are deleted with it.
  */
 const LEFTOVERS = ["shards.new", "shards.old"];
 
