@@ -127,7 +127,10 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     cpSync(left, world.dataDir, { recursive: true });
     rmSync(left, { recursive: true });
     const again = await rotate();
-    expect([again.code, again.text]).toEqual([0, expect.stringContaining("2 secrets are sealed with it")]);
+    expect([again.code, again.text]).toEqual([
+      0,
+      expect.stringContaining("2 secrets are encrypted with the new one"),
+    ]);
     await expectAllWell();
   });
 });
@@ -136,7 +139,7 @@ test("the key can be changed repeatedly, and old keys open nothing", async () =>
   asBefore();
   for (let i = 0; i < 2; i++) {
     const { code, text } = await rotate();
-    expect([code, text]).toEqual([0, expect.stringContaining("2 secrets are sealed with it")]);
+    expect([code, text]).toEqual([0, expect.stringContaining("2 secrets are encrypted with the new one")]);
   }
   await expectAllWell();
   const lines = readFileSync(keyFile, "utf8");
@@ -158,9 +161,9 @@ test("a rotation names secrets that the old key cannot open, and leaves them", a
   const server = await world.start(); // a new start creates another key
   expect(await server.stop()).toBe(0);
   const { code, text } = await rotate();
-  expect([code, text]).toEqual([0, expect.stringContaining("0 secrets are sealed with it")]);
-  expect(text).toContain("The old key does not open the basic_auth of the data source 1; give it again.");
-  expect(text).toContain('The old key does not open the embedder.api_key of the index "shop" of tenant 1;');
+  expect([code, text]).toEqual([0, expect.stringContaining("0 secrets are encrypted with the new one")]);
+  expect(text).toContain("The old key cannot decrypt the basic_auth of the data source 1; set it again.");
+  expect(text).toContain('The old key cannot decrypt the embedder.api_key of the index "shop" of tenant 1;');
 });
 
 test("a rotation is refused while a server runs, and outside a Skein data directory", async () => {

@@ -334,7 +334,7 @@ describe("understanding by a model", () => {
     const move = (ai: object) => server.patch(`/v1/indexes/${name}/settings`, { ai });
     const refused = await move({ url: moved });
     expectStatus(refused, 400);
-    expect(refused.json.error).toContain("ai.api_key must be given again");
+    expect(refused.json.error).toContain("ai.api_key must be sent again");
     expectStatus(await move({ url: url(), api_key: "" }), 200);
     expect((await server.query(name, { q: "shoes below 50" })).json.ai_enhanced).toBe(true);
     expect(asked.at(-1)?.key).toBeUndefined();
