@@ -339,12 +339,12 @@ export class IndexVectors {
     let pending = 0;
     let codesBytes = 0;
     const { space } = this;
-    for (const { segment } of entries) {
+    for (const { segment, live } of entries) {
       const { codes } = segment;
       const isCurrent = codes?.settled === true && codes.origin === space?.origin;
       if (codes !== null) codesBytes += codes.bytes;
       if (codes !== null && this.#engine.usable && this.comparableCodes(segment) !== null)
-        vectors += this.#engine.codesCount(codes.address);
+        vectors += this.#engine.codesCount(codes.address, live?.address);
       if (this.#policy.source !== "none") pending += isCurrent ? codes.waiting.size : liveRows(segment);
     }
     const { model } = this;

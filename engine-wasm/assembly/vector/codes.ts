@@ -15,7 +15,7 @@ import {
   VECTOR_SCALE,
 } from "../layout";
 import { reserve } from "../memory/arena";
-import { Bits, bitsCount, bitsEndClean } from "../memory/bitset";
+import { Bits, bitsCount, bitsCountBoth, bitsEndClean } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Seg } from "../segment/segment";
@@ -74,9 +74,11 @@ export function checkCodes(codes: usize, bytes: u32): i32 {
   return bitsEndClean(Codes.present(codes), rows) ? STATUS_OK : STATUS_DAMAGED;
 }
 
-/** Number of rows with a code. */
-export function codesCount(codes: usize): u32 {
-  return bitsCount(Codes.present(codes), Codes.rows(codes));
+/** Number of live rows with a code. If `live` is 0, all rows live. */
+export function codesCount(codes: usize, live: usize): u32 {
+  const rows = Codes.rows(codes);
+  const present = Codes.present(codes);
+  return live == 0 ? bitsCount(present, rows) : bitsCountBoth(present, live, rows);
 }
 
 /**

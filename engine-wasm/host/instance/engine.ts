@@ -308,9 +308,9 @@ export class Engine {
     return this.#codes.copy(to, from);
   }
 
-  /** Number of rows with a code. */
-  codesCount(codes: number): number {
-    return this.#codes.count(codes);
+  /** Number of live rows with a code. If `live` is 0, all rows live. */
+  codesCount(codes: number, live = 0): number {
+    return this.#codes.count(codes, live);
   }
 
   releaseCodes(codes: number): void {

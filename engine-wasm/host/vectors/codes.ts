@@ -86,7 +86,7 @@ export class CodeRegions {
     }
   }
 
-  count(codes: number): number {
-    return this.#instance.run((kernels) => kernels.codesCount(codes)) >>> 0;
+  count(codes: number, live: number): number {
+    return this.#instance.run((kernels) => kernels.codesCount(codes, live)) >>> 0;
   }
 }

@@ -59,7 +59,7 @@ export interface Kernels {
   // vector codes
   codesNew(rows: number): Address;
   checkCodes(codes: Address, bytes: number): number;
-  codesCount(codes: Address): number;
+  codesCount(codes: Address, live: Address): number;
   codesTidy(codes: Address, firstRow: number, count: number): void;
   codesFill(codes: Address, firstRow: number, records: Address, count: number): number;
   codesCopy(

@@ -165,7 +165,7 @@ export function codesTarget(module: EngineModule): Target {
       const rows = Buffer.from(bytes).readUInt32LE(CODES_ROWS);
       if (codesLength(rows) !== bytes.length) finding(`codes of ${rows} rows in ${bytes.length} bytes`);
       canary.both("codesCount", ({ instance, held }) => {
-        const count = instance.run((kernels) => kernels.codesCount(held.codes));
+        const count = instance.run((kernels) => kernels.codesCount(held.codes, 0));
         return count <= rows ? Uint8Array.of(count & 0xff) : finding(`${count} of ${rows} rows have a code`);
       });
       const answer = canary.both("nearest", (guarded) =>

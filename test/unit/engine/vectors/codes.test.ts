@@ -47,6 +47,11 @@ test("codes are the signs of vector records", () => {
       for (let i = 0; i < 4; i++) {
         expect(Buffer.from(engine.codesBytes(codes, count))).toEqual(Buffer.from(plainCodes(vectors)));
         expect(engine.codesCount(codes)).toBe(vectors.filter((one) => one !== null).length);
+        const live = engine.liveAll(count);
+        const isLive = vectors.map((_, row) => random.below(3) > 0 || !engine.kill(live, row));
+        const counted = vectors.filter((one, row) => one !== null && isLive[row]);
+        expect(engine.codesCount(codes, live)).toBe(counted.length);
+        engine.liveRelease(live);
         const first = random.from(0, count);
         const some = someVectors(random, random.from(0, count - first));
         engine.fillCodes(codes, first, plainRecords(some));

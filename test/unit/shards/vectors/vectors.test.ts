@@ -77,7 +77,7 @@ describe("pushed vectors", () => {
     }
   });
 
-  test("documents without a vector, deleted and replaced documents are not found", async () => {
+  test("documents without a vector, deleted and replaced documents are neither found nor counted", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, [...upTo(5).map(pushed), plain(5)]);
     await shard.test.write(Action.DELETE, [{ id: "d0" }]);
@@ -85,6 +85,7 @@ describe("pushed vectors", () => {
       { ...pushed(9), id: "d1", body: { ...pushed(9).body, id: "d1" } },
     ]);
     expect((await shard.nearest(shard.query(0), 100)).sort((a, b) => a - b)).toEqual([3, 4, 5, 8]);
+    expect(await shard.test.stats()).toMatchObject({ deletedRows: 2, vectors: 4, pending: 0 });
     const similarities = await shard.similarities(shard.query(9), [6, 8]);
     expect(similarities).toEqual([Number.NaN, expect.closeTo(1, 3)]);
   });
