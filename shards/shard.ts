@@ -157,9 +157,12 @@ export class Shard {
     return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };
   }
 
-  /** Unloads the index from memory. */
+  /** Unloads the index from memory, after storing what makes it answer in the same way once reopened. */
   closeIndex(uid: number): Promise<void> {
-    return this.#lane(uid).run(() => this.#unload(uid));
+    return this.#lane(uid).run(async () => {
+      const index = await this.#unload(uid);
+      await index?.storeCodes();
+    });
   }
 
   /** Deletes all of the index's data. */
@@ -295,10 +298,11 @@ export class Shard {
     return index;
   }
 
-  async #unload(uid: number): Promise<void> {
+  async #unload(uid: number): Promise<IndexShard | undefined> {
     const index = this.#indexes.get(uid);
     this.#indexes.delete(uid);
     await index?.close();
+    return index;
   }
 
   #replace(uid: number, index: IndexShard, cause: unknown): void {

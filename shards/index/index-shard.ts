@@ -306,6 +306,11 @@ export class IndexShard {
     discardMemory(this.memoryBytes);
   }
 
+  /** Stores codes that exist only in memory. Must be called after `close`. */
+  storeCodes(): Promise<void> {
+    return this.#maintenance.storeCodes();
+  }
+
   /**
    * Called once no read uses a generation below `oldestGeneration`. Releases data that only older generations
    * can see.

@@ -28,6 +28,7 @@ import {
   damagedVectorsJob,
   nextForVectors,
   nextToStore,
+  storeAllCodes,
   storeCodesJob,
   vectorsJob,
 } from "./vectors-job.js";
@@ -129,6 +130,11 @@ export class Maintenance {
     this.#timers.clear();
     this.#release();
     await this.#ended;
+  }
+
+  /** See storeAllCodes. Must be called after `stop`. */
+  storeCodes(): Promise<void> {
+    return storeAllCodes(this.#context);
   }
 
   /** Each reason has one timer; a later call for the same reason restarts it. */

@@ -288,3 +288,19 @@ export async function storeCodesJob({ state, lane }: JobContext, { segment }: Li
     codes.stored = true;
   });
 }
+
+/**
+ * Stores the codes that queries use and the database lacks. Called when the index is closed, so that it has
+ * them as soon as it is opened again. An error is only logged: codes can be recomputed from the vectors.
+ */
+export async function storeAllCodes(context: JobContext): Promise<void> {
+  const { uid, home, vectors, engine, entries } = context.state;
+  try {
+    for (const entry of entries) {
+      const codes = engine.usable ? vectors.comparableCodes(entry.segment) : null;
+      if (codes?.stored === false) await storeCodesJob(context, entry);
+    }
+  } catch (error) {
+    home.report(`index ${uid}: codes could not be stored and will be recomputed`, error);
+  }
+}

@@ -185,4 +185,23 @@ describe("a disk that fills up while vectors are stored", () => {
     expect(shard.test.reports).toHaveLength(1);
     await shard.test.close();
   });
+
+  test("refuses the codes of an index that is being closed: it is reported, and they are recomputed", async () => {
+    const disk = new CrashDisk();
+    disk.isEager = true; // the vectors survive without a sync
+    const store = new FullStore(disk);
+    const before = new VectorShard(await TestShard.open(store, SCHEMA, ENDPOINT));
+    await before.test.write(Action.UPSERT, upTo(6).map(about));
+    expect(await before.put(new Map(upTo(6).map((i) => [i + 1, i])))).toBe(0);
+    store.isFull = true;
+    await before.test.close();
+    expect(before.test.reports).toEqual([
+      expect.stringMatching(/^index 7: codes could not be stored and will be recomputed.*no space left/),
+    ]);
+    const shard = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, ENDPOINT));
+    expect(await shard.test.stats()).toMatchObject({ vectors: 0, pending: 6 });
+    await until(shard, 6);
+    expect(shard.test.reports).toEqual([]);
+    await shard.test.close();
+  });
 });

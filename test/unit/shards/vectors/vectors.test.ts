@@ -275,6 +275,31 @@ describe("vectors from the index's own model", () => {
     await open(DOCUMENTS);
   });
 
+  test("a reopened index finds the same documents by vectors at once, whatever their source", async () => {
+    for (const policy of [PUSHED, ENDPOINT, DOCUMENTS]) {
+      await open(policy);
+      const documents = upTo(40).map((i) => ({
+        ...pushed(i),
+        body: { ...pushed(i).body, ...about(i).body },
+      }));
+      await shard.test.write(Action.UPSERT, documents);
+      await shard.test.write(Action.DELETE, [{ id: "d6" }]);
+      if (policy === ENDPOINT) await shard.put(new Map(upTo(20).map((i) => [i + 1, i])));
+      if (policy === DOCUMENTS) await shard.setModel(await model(1, 1));
+      await shard.test.settled();
+      const { vectors } = await shard.test.stats();
+      expect(vectors).toBe(policy === ENDPOINT ? 19 : 39);
+      const before = await shard.nearest(shard.query(7), 100);
+      expect(before).toHaveLength(vectors);
+      await reopen(policy);
+      expect(await shard.nearest(shard.query(7), 100)).toEqual(before);
+      expect((await shard.test.stats()).vectors).toBe(vectors);
+      await shard.test.drop();
+      await shard.test.close();
+    }
+    await open(NO_VECTORS);
+  });
+
   test("the training sample consists of the documents with the smallest id hashes", async () => {
     await open(NO_VECTORS);
     for (const i of upTo(20)) await shard.test.write(Action.UPSERT, [about(i)]);
