@@ -4,7 +4,7 @@
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs the work with a controller that aborts as soon as any of the signals does, with the same reason.
+ * Runs the work with a controller that aborts when the first of the signals does, with the same reason.
  * Leaves no listener behind. Not `AbortSignal.any`, because in Node.js 20 it loses signals that nothing else
  * references (nodejs/node#57736).
  */

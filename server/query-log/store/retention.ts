@@ -9,8 +9,8 @@ import type { Blocks } from "./blocks.js";
 import type { LogState } from "./log-state.js";
 
 /**
- * An event's id is stored for this many days after the event, because a repetition may arrive as late as any
- * event.
+ * An event's id is stored for this many days after the event, because an event may be sent again as late as
+ * LATE_MS_MAX after it happened.
  */
 const EVENT_ID_DAYS = LATE_MS_MAX / DAY_MS + 2;
 
