@@ -12,7 +12,8 @@ import { WINGS } from "./wings.js";
 const LINES_MAX = 400;
 /** Files that may exceed the length limit, each with its reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {
-  "engine-wasm/assembly/segment/postings.ts": "one cursor over one format; its functions share the decoded block",
+  "engine-wasm/assembly/segment/postings.ts":
+    "one cursor over one format; its functions share the decoded block",
   "engine-wasm/host/instance/engine.ts": "one method per kernel, most of them one call with its contract",
 };
 const DESCRIBE_LINES_MAX = 150;
