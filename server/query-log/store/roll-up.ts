@@ -142,7 +142,7 @@ function mergedBlocks(
 /** Computes a day's rollup from the rollups of its hours. */
 export async function rollUpDay(state: LogState, store: Store, day: number): Promise<RollUp> {
   const { log } = state;
-  const numbers = [...state.hours.keys()].filter((number) => dayOfHour(number) === day);
+  const numbers = hoursOfDay(state, day);
   const changes = numbers.map((number) => state.hour(number).changes);
   const rollup = new Rollup();
   for (const part of ALL_PARTS) {
@@ -155,10 +155,15 @@ export async function rollUpDay(state: LogState, store: Store, day: number): Pro
   return {
     ops: putRollup(log, LogKind.dayRollup, day, rollup),
     isCurrent: () =>
+      hoursOfDay(state, day).length === numbers.length && // no hour was added
       numbers.every(
         (number, i) =>
           state.hours.get(number)?.rolledUp === true && state.hour(number).changes === changes[i],
       ),
     stored: () => void state.rolledUpDays.add(day),
   };
+}
+
+function hoursOfDay({ hours }: LogState, day: number): number[] {
+  return [...hours.keys()].filter((number) => dayOfHour(number) === day);
 }
