@@ -18,7 +18,7 @@ export interface GlobalOptions {
   readonly json?: boolean;
 }
 
-/** Adds the options that every command accepts and that may appear anywhere on the command line. */
+/** Adds the options of commands that ask a server. They may appear anywhere on the command line. */
 export function withGlobalOptions(command: Command): Command {
   return command
     .option("--url <address>", `address of the server (SKEIN_URL, default ${DEFAULT_URL})`)

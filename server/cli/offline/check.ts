@@ -6,7 +6,6 @@ import { messageOf } from "../../documents/formats/input-error.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
 import { dataDirFrom } from "../../operate/config/config.js";
 import type { Findings } from "../../operate/offline/examine.js";
-import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_DAMAGED } from "../failure.js";
 import { grouped } from "../table.js";
 
@@ -29,15 +28,16 @@ Examples:
   skein repair --data-dir /var/lib/skein --dry-run
   skein repair --index products`;
 
-interface Options extends GlobalOptions {
+interface Options {
   readonly dataDir?: string;
   readonly index?: string;
+  readonly json?: boolean;
   readonly dryRun?: boolean;
 }
 
 export function checkCommand(setExit: (code: number) => void): Command {
   const command = new Command("check").description("verify the data of a stopped server");
-  return withGlobalOptions(withPlace(command))
+  return withCommonOptions(command)
     .addHelpText("after", CHECK_HELP)
     .action(async (options: Options) => {
       const findings = await examination("check", options);
@@ -48,7 +48,7 @@ export function checkCommand(setExit: (code: number) => void): Command {
 
 export function repairCommand(setExit: (code: number) => void): Command {
   const command = new Command("repair").description("rebuild damaged indexes of a stopped server");
-  return withGlobalOptions(withPlace(command))
+  return withCommonOptions(command)
     .option("--dry-run", "report what would be done, without doing it")
     .addHelpText("after", REPAIR_HELP)
     .action(async (options: Options) => {
@@ -60,10 +60,11 @@ export function repairCommand(setExit: (code: number) => void): Command {
     });
 }
 
-function withPlace(command: Command): Command {
+function withCommonOptions(command: Command): Command {
   return command
     .option("--data-dir <dir>", "the data directory (./data) [SKEIN_DATA_DIR]")
-    .option("--index <name>", "only this index");
+    .option("--index <name>", "only this index")
+    .option("--json", "print JSON instead of text");
 }
 
 async function examination(task: "check" | "repair", options: Options): Promise<Findings> {

@@ -4,11 +4,11 @@ import { Command } from "commander";
 import { messageOf } from "../../documents/formats/input-error.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
 import { dataDirFrom } from "../../operate/config/config.js";
-import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError } from "../failure.js";
 
-interface RotateOptions extends GlobalOptions {
+interface RotateOptions {
   readonly dataDir?: string;
+  readonly json?: boolean;
 }
 
 const EXAMPLES = `
@@ -21,11 +21,12 @@ Examples:
   skein rotate-secrets --data-dir /var/lib/skein`;
 
 export function rotateSecretsCommand(): Command {
-  const command = new Command("rotate-secrets")
+  return new Command("rotate-secrets")
     .description("replace the encryption key of a stopped server's secrets")
     .option("--data-dir <dir>", "the data directory (./data) [SKEIN_DATA_DIR]")
-    .addHelpText("after", EXAMPLES);
-  return withGlobalOptions(command).action(rotate);
+    .option("--json", "print JSON instead of text")
+    .addHelpText("after", EXAMPLES)
+    .action(rotate);
 }
 
 async function rotate(options: RotateOptions): Promise<void> {

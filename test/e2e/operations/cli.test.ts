@@ -333,6 +333,8 @@ describe("a failure is one line on standard error", () => {
       expect(run).toMatchObject({ code: 0, err: "" });
       expect(run.out).toMatch(/Examples:\n/);
     }
+    for (const offline of ["check", "repair", "restore", "rotate-secrets"])
+      expect((await skein([offline, "--help"])).out).not.toMatch(/--url|--key/);
     expect((await skein(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
