@@ -127,7 +127,10 @@ async function sendBatch(
     for (const { at, bytes } of batch) if (!later.has(at)) counts.bytes += bytes.length;
     counts.succeeded += batch.length - failed.length;
     const again = batch.filter(({ at }) => later.has(at));
-    if (again.length > 0) await sendBatch(client, again, options, counts, reject);
+    if (again.length > 0) {
+      await seconds(pauseAfter(1));
+      await sendBatch(client, again, options, counts, reject);
+    }
     return;
   }
   const error = refusal(reply);
@@ -172,7 +175,7 @@ async function exchangeWithRetry(
   const path = `/v1/indexes/${encodeURIComponent(options.index)}/documents/batch`;
   const body = batchBody(batch, options.action);
   for (let attempt = 1; ; attempt++) {
-    const pause = Math.min(RETRY_SECONDS_MAX, 0.25 * 2 ** attempt);
+    const pause = pauseAfter(attempt);
     try {
       const reply = await client.exchange("POST", path, body);
       if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
@@ -186,6 +189,11 @@ async function exchangeWithRetry(
       await seconds(pause);
     }
   }
+}
+
+/** Seconds to wait after this attempt, from 1, before the next one. */
+function pauseAfter(attempt: number): number {
+  return Math.min(RETRY_SECONDS_MAX, 0.25 * 2 ** attempt);
 }
 
 const COMMA = Buffer.from(",");
