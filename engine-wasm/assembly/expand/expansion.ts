@@ -29,8 +29,8 @@ export class AskedWord {
   term: usize;
   length: u32;
   // Lookup results.
-  exact: usize; // u32 by slot
-  prefixSums: usize; // f64 by slot
+  exact: usize; // u32 by slot: number of documents with the exact term
+  prefixSums: usize; // f64 by slot: sum of the document counts of all terms with the prefix
   prefixTerms: TermList;
   typoTerms: TermList;
   infixTerms: TermList; // sorted by length

@@ -7,12 +7,13 @@ import { Mem } from "../memory/mem";
 import { termLowerBound } from "../segment/dictionary";
 import { Seg } from "../segment/segment";
 
-const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // smallest term that is not a marker
+// Text terms start here in the sorted dictionary; marker terms come before them.
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]);
 
 /** Term numbers in scratch memory, sorted by length, then in byte order. */
 @unmanaged
 export class InfixTerms {
-  numbers: usize; // u32[]
+  numbers: usize; // u32[]: term numbers
   count: u32;
 
   /**
@@ -36,7 +37,7 @@ export class InfixTerms {
       const start = bytes + <usize>offsetOf(offsets, term);
       const termEnd = bytes + <usize>offsetOf(offsets, term + 1);
       if (at + <usize>length > termEnd) {
-        at++; // the match would extend into the next term
+        at++; // not a match: these bytes extend into the next term
         continue;
       }
       if (at > start || (atStart && start + <usize>length < termEnd)) found.add(term);
@@ -62,7 +63,8 @@ export class InfixTerms {
 
   /** Counting sort by length; stable, so terms of equal length stay in byte order. */
   private sortByLength(segment: usize): void {
-    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: next term's output index
+    // U32 by term length: output index for the next term of that length.
+    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2);
     const sorted = scratch((<usize>this.count) << 2);
     for (let i: u32 = 0; i < this.count; i++) {
       const next = places + ((<usize>Seg.termLength(segment, this.at(i)) + 1) << 2);

@@ -24,31 +24,33 @@ const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
 const OTHER: u8 = 0xff; // a byte that occurs in no character
 const CHARACTERS_BYTES: usize = MASK_BYTES * 8;
-const UNKNOWN: u64 = 0xffffffffffffffff; // not a valid state: unused bits are set
-const NEVER: u32 = 255; // represents any distance above the limit
+const UNKNOWN: u64 = 0xffffffffffffffff; // cannot be a state, because it has bits that no state uses
+const NEVER: u32 = 255; // stands for any distance above the limit
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
-const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // smallest term that is not a marker
+// Text terms start here in the sorted dictionary; marker terms come before them.
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]);
 const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word cannot be near any term
 
 /** One word and its walk over a segment's terms. Allocated in scratch memory. */
 @unmanaged
 export class TypoWalk {
-  // The word.
-  band: u64; // 2k + 1 bits
-  lanes: u64; // bit 0 of every lane is set
+  // The word being looked up; k is its maximum number of typos.
+  band: u64; // the lowest 2k + 1 bits, which one lane uses
+  lanes: u64; // bit 0 of every lane
   limit: u32; // k
   wordPoints: u32;
-  tooLong: bool; // no term can be near
+  tooLong: bool; // the word is longer than any term that could be near it
   prefixes: bool;
-  characters: usize; // u8 by character in the word, OTHER if not ASCII; has the same margin as a mask
+  // U8 by position in the word: its character, OTHER if not ASCII; has the same margin as a mask.
+  characters: usize;
   asciiMasks: usize;
-  otherPoints: usize; // u32 code point per mask
+  otherPoints: usize; // u32[]: the code point that each mask in `otherMasks` belongs to
   otherMasks: usize;
   otherCount: u32;
   noMask: usize;
-  // The path to the current term.
+  // The path: the automaton's states along the current term's characters.
   states: usize; // u64 by depth in characters
-  masks: usize; // u32 by depth: address of the mask for the character that led there
+  masks: usize; // u32 by depth: address of the mask for the character before that depth
   plains: usize; // u64 by depth: state after a character that does not occur nearby in the word, or UNKNOWN
   bests: usize; // u8 by depth: smallest distance between the word and a non-empty prefix up to that depth
   depths: usize; // u8 by byte offset: depth in characters
@@ -57,10 +59,10 @@ export class TypoWalk {
   branches: usize; // u8 per term (branches.ts); 0 = the segment has none
   term: u32; // the next term
   terms: u32;
-  walkedBytes: u32; // number of path bytes that have a state
-  deadBytes: u32; // the dead prefix's length in bytes; 0 = none
+  walkedBytes: u32; // number of the current term's leading bytes for which the path has states
+  deadBytes: u32; // length in bytes of the prefix at which the automaton died; 0 = none
   deadBest: u32;
-  // Result of `next`.
+  // Set by `next`: the term's number, its distance, and whether only a prefix of the term is near the word.
   found: u32;
   distance: u32;
   isPrefix: bool;
@@ -336,7 +338,8 @@ export class TypoWalk {
   /** State after one more character, given the character's `windows` in `near`. */
   private stepOf(depth: u32, near: u64): u64 {
     const next = depth + 1;
-    const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // highest bit for a prefix of the word
+    // Higher bits would stand for prefixes longer than the word.
+    const valid = <i32>(this.wordPoints + this.limit) - <i32>next;
     if (valid < 0) return 0;
     const before = Mem.u64At(this.states + ((<usize>depth) << 3));
     const spread = this.band * this.lanes;

@@ -18,7 +18,7 @@ export class TermCounts {
   slots: Slots;
   cursor: Cursor;
   blockBuffer: usize;
-  counts: usize; // u32 by slot: result for the last term counted
+  counts: usize; // u32 by slot: document counts of the last term that was counted
 
   static make(slots: Slots): TermCounts {
     const made = changetype<TermCounts>(scratch(offsetof<TermCounts>()));
@@ -36,7 +36,7 @@ export class TermCounts {
   count(segment: usize, term: u32, live: usize): bool {
     const counts = this.counts;
     const end = counts + ((<usize>this.slots.count) << 2);
-    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // faster than fill for few counts
+    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // for a few counts, faster than memory.fill
     return this.addTo(counts, segment, term, live);
   }
 

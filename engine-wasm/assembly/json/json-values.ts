@@ -53,22 +53,22 @@ function escaped(letter: u32): u32 {
     case 0x74:
       return 0x09;
     default:
-      return letter; // a quote, backslash or slash
+      return letter; // after the backslash: a quote, backslash or slash
   }
 }
 
 export const INTEGER_OK: i32 = 0;
-export const INTEGER_FRACTION: i32 = 1; // the number has a fractional part
-const INTEGER_OVERFLOW: i32 = 2; // a whole number outside int64
+export const INTEGER_FRACTION: i32 = 1; // the number is not an integer
+const INTEGER_OVERFLOW: i32 = 2; // the number is an integer that does not fit in an i64
 
 /** A JSON number as mantissa x 10^exponent. Allocated in scratch memory. */
 @unmanaged
 export class Decimal {
   negative: bool;
-  mantissa: u64; // digits without leading and trailing zeros; exact if digits <= 19
+  mantissa: u64; // the number's digits, without leading and trailing zeros; exact if `digits` <= 19
   digits: i64;
   exponent: i64;
-  /** Result of `readInteger` after INTEGER_OK. */
+  /** The integer read by `readInteger`; valid only if it returned INTEGER_OK. */
   integer: i64;
 
   static make(): Decimal {
@@ -86,7 +86,7 @@ export class Decimal {
     if (this.exponent < 0) return INTEGER_FRACTION;
     if (this.digits + this.exponent > 19) return INTEGER_OVERFLOW;
     let value = this.mantissa;
-    for (let i: i64 = 0; i < this.exponent; i++) value *= 10; // below 10^19, inside u64
+    for (let i: i64 = 0; i < this.exponent; i++) value *= 10; // stays below 10^19, so it fits in a u64
     const limit: u64 = this.negative ? 0x8000000000000000 : 0x7fffffffffffffff;
     if (value > limit) return INTEGER_OVERFLOW;
     this.integer = this.negative ? 0 - <i64>value : <i64>value;
@@ -97,7 +97,7 @@ export class Decimal {
   readFloat64(start: usize, end: usize): f64 {
     this.read(start, end);
     if (this.digits == 0) return this.negative ? -0.0 : 0.0;
-    // Clinger's fast path: if both operands are exact, the single operation rounds correctly.
+    // Clinger's fast path: both operands are exact, so one multiplication or division rounds correctly.
     const exact = this.digits <= 19 && this.mantissa <= 0x1fffffffffffff && abs(this.exponent) <= 22;
     if (!exact) return parseNumber(start, end - start);
     let value = <f64>this.mantissa;
@@ -156,6 +156,6 @@ function exponentAt(p: usize, end: usize): i64 {
 
 function exactPower(exponent: i32): f64 {
   let power: f64 = 1;
-  for (let i = 0; i < exponent; i++) power *= 10; // exact up to 10^22
+  for (let i = 0; i < exponent; i++) power *= 10; // powers of ten are exact up to 10^22
   return power;
 }

@@ -15,9 +15,9 @@ import { unescape } from "./json-values";
 @unmanaged
 export class Members {
   scan: Scan;
-  /** DOC_OK, or why the walk ended early. */
+  /** DOC_OK, or the error that ended the walk early. */
   status: i32;
-  /** Address of the error. */
+  /** Address of that error. Valid only if `status` is not DOC_OK. */
   stoppedAt: usize;
 
   /** Address and length of the member's decoded name (in the text, or in scratch if it has escapes). */
@@ -118,7 +118,7 @@ export class Members {
 @unmanaged
 export class ArrayElements {
   scan: Scan;
-  /** The element's kind (JSON_*), its range in the text, and whether it is a string with escapes. */
+  /** The current element's kind (JSON_*), its range in the text, and whether it is a string with escapes. */
   kind: i32;
   start: usize;
   end: usize;

@@ -20,8 +20,9 @@ const JSON_OBJECT: i32 = 6;
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
-const NESTING_MAX: i32 = 8192; // container kinds are tracked up to this depth; deeper containers are skipped
-const NESTING: usize = memory.data(1024); // one bit per open container, set = object
+// Whether a container is an object is recorded up to this depth; deeper containers are skipped.
+const NESTING_MAX: i32 = 8192;
+const NESTING: usize = memory.data(1024); // one bit per open container: 1 = object, 0 = array
 
 /** The first address >= p that is not JSON white space, or `end`. */
 export function skipSpace(p: usize, end: usize): usize {
@@ -67,9 +68,9 @@ function nestingIsObject(depth: i32): bool {
 export class Scan {
   /** Kind (JSON_*) of the last scanned value. */
   kind: i32;
-  /** The last scanned string contains an escape. Valid only if `kind` is JSON_STRING. */
+  /** True if the last scanned string contains an escape. Valid only if `kind` is JSON_STRING. */
   escaped: bool;
-  /** Address of the syntax error if a scan returned 0. */
+  /** Address of the syntax error. Valid only if a scan returned 0. */
   failedAt: usize;
   /** First fault since `clearFault`: DOC_OK, DOC_BAD_UTF8, DOC_LONE_SURROGATE or DOC_TOO_DEEP. */
   fault: i32;
@@ -198,7 +199,7 @@ export class Scan {
     const c = Mem.u8At(p + 1);
     if (c != 0x75) {
       const itself = c == QUOTE || c == BACKSLASH || c == 0x2f;
-      const control = c == 0x62 || c == 0x66 || c == 0x6e || c == 0x72 || c == 0x74; // b f n r t
+      const control = c == 0x62 || c == 0x66 || c == 0x6e || c == 0x72 || c == 0x74; // the letters b f n r t
       return itself || control ? p + 2 : this.broken(p);
     }
     const unit = hexAt(p + 2, end);

@@ -63,9 +63,9 @@ class Split {
   members: MemberList;
   documents: usize; // address of the first document entry
   documentCount: u32;
-  // Status of the last document read.
+  // DOC_* status of the last document that was read.
   status: i32;
-  at: usize; // address of the error
+  at: usize; // address of the error in that document
   idAt: usize;
   idBytes: u32;
 

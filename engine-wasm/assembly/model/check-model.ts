@@ -94,7 +94,8 @@ class ModelCheck {
     let beforeLength: u32 = 0;
     for (let term: usize = 1; term <= <usize>count; term++) {
       const end = Mem.u32At(offsets + (term << 2));
-      if (end <= at || end > room || end - at > <u32>TERM_BYTES_MAX) return false; // no empty terms
+      // An empty term is not allowed.
+      if (end <= at || end > room || end - at > <u32>TERM_BYTES_MAX) return false;
       if (compareBytes(before, beforeLength, bytes + at, end - at) >= 0) return false;
       before = bytes + at;
       beforeLength = end - at;
@@ -120,7 +121,8 @@ export function slotsHold(table: usize, count: u32): bool {
   for (let i: u32 = 0; i < count; i++) {
     const entry = table + <usize>i * MODEL_SLOT_BYTES;
     const slot = <i32>Mem.u16At(entry + MODEL_SLOT);
-    if (slot <= before || Mem.u16At(entry + MODEL_SLOT_STEMMED) > 1) return false; // the byte after it is 0
+    // Reads two bytes: the byte after the flag must be 0.
+    if (slot <= before || Mem.u16At(entry + MODEL_SLOT_STEMMED) > 1) return false;
     if (!isModelNumber(Mem.f32At(entry + MODEL_SLOT_WEIGHT))) return false;
     before = slot;
   }

@@ -21,7 +21,7 @@ const PAIR_BYTES: usize = 12;
 /** Space for the sums, i32[VECTOR_SIZE], and for the pairs, which are needed only during the addition. */
 export const COMBINATION_BYTES: usize = SUMS_BYTES + <usize>(DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES;
 
-/** Handles four sums at a time. */
+/** SIMD operations on four i32 sums. */
 abstract class Four {
   /** Multiplies by the scale and rounds to the nearest integers. */
   @inline static scaled(sums: usize, scale: v128): v128 {

@@ -32,17 +32,17 @@ class Embedding {
   segmentRows: u32;
   known: usize;
   knownCount: u32;
-  term: u32; // the segment's next term or, once all terms are matched, the next known term
-  place: u32; // where to search for the next term in the model
-  matched: u32; // 1 = the lookup of terms in the model is complete
+  term: u32; // next term in the segment to look up; then, once `matched`, next known term to process
+  place: u32; // index in the model at which the search for the next term starts
+  matched: u32; // 1 = all the segment's terms have been looked up in the model
   termRows: TermRows;
   heaviest: usize;
   logarithms: Logarithms;
   sums: usize;
   records: usize;
-  from: u32; // the range is rows [from, to)
+  from: u32; // the rows being embedded are [from, to)
   to: u32;
-  row: u32; // the next row to combine; `from` until all of the range's lists have been read
+  row: u32; // the next row to combine; stays at `from` until all the lists have been read for these rows
   units: i32;
 
   @inline get features(): Features {
@@ -61,7 +61,7 @@ export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u3
   statusReset();
   if (bytes < <u32>SEG_HEADER_BYTES) return -STATUS_DAMAGED;
   const rows = min(Mem.u32At(segment + SEG_ROWS), RANGE_ROWS);
-  // Each term needs an offset of 4 bytes, which limits the number of terms.
+  // A term takes at least 4 bytes for its offset, so the segment's length limits the number of terms.
   const terms = min(min(Mem.u32At(segment + SEG_TERMS), bytes >> 2), Model.terms(model));
   const knownBytes = Mem.aligned(<usize>terms * KNOWN_BYTES);
   const rowBytes = TermRows.bytes(rows);

@@ -35,7 +35,7 @@ import { fail } from "../status";
 
 const ROWS_MAX: u32 = 0x7fffffff;
 
-const KIND_NONE: u32 = 0; // not a feature in any field
+const KIND_NONE: u32 = 0; // the term is not a feature in any field
 const KIND_STEM: u32 = 1;
 const KIND_WORD: u32 = 2;
 const KIND_DIGITS: u32 = 3; // a word with an ASCII digit, which has no stem
@@ -45,9 +45,9 @@ const KIND_DIGITS: u32 = 3; // a word with an ASCII digit, which has no stem
 export class Features {
   rows: u32;
   terms: u32;
-  private base: usize; // where the segment would begin if all its bytes were in memory
+  private base: usize; // address that the segment would have if all its bytes were in memory
   private end: usize;
-  private offsetsAt: usize; // addresses of sections
+  private offsetsAt: usize; // addresses of the segment's sections
   private startsAt: usize;
   private bytesAt: usize;
   private listsAt: usize;
@@ -57,7 +57,7 @@ export class Features {
   at: usize;
   length: u32;
   private kind: u32;
-  private lists: usize; // address of the next list
+  private lists: usize; // address of the open term's next list
   private listsEnd: usize;
   /** Weight of the list that `nextList` opened. */
   weight: f32;

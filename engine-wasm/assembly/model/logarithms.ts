@@ -16,7 +16,7 @@ export const LOGARITHMS_BYTES: usize = ENTRIES * 8;
 @unmanaged
 export class Logarithms {
   clear(): void {
-    Mem.fill(changetype<usize>(this), 0, LOGARITHMS_BYTES); // ln(1 + 0) = 0
+    Mem.fill(changetype<usize>(this), 0, LOGARITHMS_BYTES); // 0 is the correct entry for ln(1 + 0)
   }
 
   /** Returns ln(1 + frequency). The frequency must be >= 0. */

@@ -21,11 +21,11 @@ import { readTerms } from "./program-terms";
 export class Operation {
   lowInt: i64;
   highInt: i64;
-  lowFloat: f64; // both ends inclusive
+  lowFloat: f64; // both bounds are inclusive
   highFloat: f64;
   code: u32; // OP_*
   slot: u32;
-  at: usize; // address of the bytes, terms or hashes
+  at: usize; // address of the operation's bytes, terms or hashes
   count: u32; // number of bytes, terms or hashes
 }
 

@@ -5,7 +5,8 @@ import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 
 export const NORMS: u32 = 256;
-const NORMS_A_STEP: u32 = 8; // lengths rise linearly within each group of this many consecutive norm bytes
+// Within each group of this many consecutive norm bytes, lengths are evenly spaced.
+const NORMS_A_STEP: u32 = 8;
 
 /**
  * Writes, for each norm byte, what one occurrence of a term in a field of that length adds to a row's sum.

@@ -26,7 +26,7 @@ export class NeighbourProgram {
   /** True if matching neighbours rank before all other rows. */
   first: bool;
   count: u32;
-  /** Maximum points of any neighbour; with `first`, of any neighbour with NEIGHBOUR_MATCHES. */
+  /** The largest points of any neighbour. With `first`, only neighbours with NEIGHBOUR_MATCHES count. */
   most: f64;
   table: usize;
 

@@ -35,7 +35,10 @@ const HASH_BYTES: usize = 8;
 const BONUS_TERM_LEAST: usize = 16;
 const RULE_LEAST: usize = 11;
 
-/** A bonus up to this limit cannot carry from a text match's score into the parts above it. */
+/**
+ * A bonus of at most this much cannot overflow from a text match's score into the more significant parts of
+ * the final key (final-key.ts).
+ */
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
 /** A bonus of at least this much ranks a row before all rows without such a bonus. */
 export const BONUS_LINE: f64 = 4503599627370496; // 2^52

@@ -32,7 +32,7 @@ import { Slots } from "./slots";
 export class Alternative {
   boost: f64;
   typos: u32;
-  exact: u32; // 1 = no typos, and counts as the word itself
+  exact: u32; // 1 = no typos, and treated as if it were the word itself
   near: u32; // nonzero = positions count toward closeness
   sequence: u32; // nonzero = the terms must be adjacent
   infix: u32; // nonzero = matches only in slots with SLOT_INFIX
@@ -40,7 +40,7 @@ export class Alternative {
   termCount: u32;
   lists: usize; // cursors in the current segment, in scoring order
   listCount: u32;
-  tier: u32; // TIER_*: the best tier of a row with this alternative
+  tier: u32; // TIER_*: the best tier that a row with this alternative can be in
 }
 
 /**
@@ -55,20 +55,22 @@ export const TIER_MORE_TYPOS: u32 = 2;
 @unmanaged
 export class Word {
   weight: f64;
-  most: f64; // upper bound on any row's score for the word
+  most: f64; // upper bound on the score that the word can give any row
   mostBehind: f64; // the same bound for alternatives below TIER_BEST
   alternatives: usize;
   alternativeCount: u32;
-  nearLists: usize; // cursors in the current segment, for closeness
+  nearLists: usize; // cursors in the current segment, copied for closeness (score/near-lists.ts)
   nearCount: u32;
-  nearLinks: usize; // u32 by number in NearLists.asked: chain of the lists with that row; 0 = not built
+  // U32 by row number in NearLists.asked: chain of the near lists that contain the row; 0 = not built.
+  nearLinks: usize;
   leastTypos: u32; // fewest typos in any alternative
-  canBeExact: u32; // some alternative is exact
-  tiers: u32; // the worst tier of any alternative
-  cost: u32; // number of postings in the current segment's lists
-  behind: usize; // bitset: rows in which lower tiers may outscore TIER_BEST; 0 = none
-  rows: usize; // bitset: rows with the word; used if one matching word is enough
-  several: usize; // bitset that includes all rows in more than one list of the word; 0 = all rows
+  canBeExact: u32; // 1 = at least one alternative has `exact` set
+  tiers: u32; // worst tier that any alternative has
+  cost: u32; // number of postings in the word's lists for the current segment
+  behind: usize; // bitset: rows in which an alternative below TIER_BEST may score more; 0 = none
+  rows: usize; // bitset: rows with the word; computed only if one matching word is enough
+  // Bitset of the rows in more than one of the word's lists, perhaps with others; 0 = could be any row.
+  several: usize;
 }
 
 @unmanaged
@@ -82,8 +84,8 @@ export class SortKey {
   by: u32; // SORT_*
   descending: u32;
   slot: u32;
-  kind: u32; // KIND_*, constant across the snapshot
-  type: u32; // type in the current segment
+  kind: u32; // KIND_*; the same in all segments of the snapshot
+  type: u32; // TYPE_* of the field in the current segment
   present: usize; // bitset; 0 = no row has a value
   values: usize; // column of a number field
   ordinals: usize; // column of a string field
@@ -98,8 +100,8 @@ export class Facet {
   slot: u32;
   limit: u32;
   share: u32; // nonzero = other shards contribute counts too
-  bound: u32; // once the counts are cut to a share: the largest omitted count
-  kind: u32; // KIND_*, constant across the snapshot
+  bound: u32; // largest count that was left out when the counts were cut to a share
+  kind: u32; // KIND_*; the same in all segments of the snapshot
   entries: usize;
   entryCount: u32;
 }
@@ -109,15 +111,20 @@ const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
 const PHRASE_BYTES: usize = offsetof<Phrase>();
 const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
-const SLOT_BYTES: usize = NORMS << 4; // table of occurrences, then table of lengths
+// Two f64 tables by norm byte: occurrences, then lengths (length-tables.ts).
+const SLOT_BYTES: usize = NORMS << 4;
 
-const LENGTHS_MOST: f64 = 2; // cap on a document's counted length, as a multiple of the average
-const NEVER_MATCHED: u32 = 0xffffffff; // more words than a row can have
-const SCORE_ROUNDING: f64 = 1.000000000001; // exceeds the error of three roundings
+// Longer documents are scored as if their length were this multiple of the average.
+const LENGTHS_MOST: f64 = 2;
+const NEVER_MATCHED: u32 = 0xffffffff; // exceeds the number of words that any row can match
+const SCORE_ROUNDING: f64 = 1.000000000001; // factor that exceeds the relative error of three roundings
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
-/** If a neighbour has more points, text match plus bonus could carry into the parts above the score. */
+/**
+ * If a neighbour has more points than this, text match plus bonus could overflow from the score into the more
+ * significant parts of the final key (rank/final-key.ts).
+ */
 const POINTS_SMALL: f64 = 1048576; // 2^20
 
 // Minimum size in bytes of each item in a program.
@@ -148,14 +155,14 @@ function rateTiers(word: Word): void {
     if (one.typos > word.leastTypos) one.tier = TIER_MORE_TYPOS;
     else one.tier = one.exact < word.canBeExact ? TIER_FEWEST_TYPOS : TIER_BEST;
     word.tiers = max(word.tiers, one.tier);
-    const most = one.boost * SCORE_ROUNDING; // limit of boost * x / (x + saturation)
+    const most = one.boost * SCORE_ROUNDING; // supremum of boost * x / (x + saturation)
     word.most = max(word.most, most);
     if (one.tier != TIER_BEST) word.mostBehind = max(word.mostBehind, most);
   }
 }
 
 function readAlternative(reader: ProgramReader, alternative: Alternative): void {
-  const kind = reader.u8(); // checked, but otherwise used only for debugging
+  const kind = reader.u8(); // validated here, but otherwise used only for debugging
   alternative.typos = reader.u8();
   const flags = reader.u8();
   alternative.near = flags & ALTERNATIVE_NEAR;
@@ -203,7 +210,7 @@ export class SearchProgram {
   rowsWanted: u32;
   shortest: f64; // saturation of an empty document: k1 * (1 - b)
   perToken: f64; // saturation per token of length: k1 * b / average length
-  longest: f64; // maximum counted length in tokens
+  longest: f64; // longer documents are scored as if they had this many tokens
   proximityWeight: f64;
   slotCount: u32;
   wordCount: u32;
@@ -213,7 +220,7 @@ export class SearchProgram {
   facetCount: u32;
   mainFilter: Filter;
   slotTables: usize;
-  slotFlags: usize; // u8 by index: SLOT_*
+  slotFlags: usize; // u8 by slot index: SLOT_* flags
   words: usize;
   phrases: usize;
   excludes: usize;

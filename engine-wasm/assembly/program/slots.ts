@@ -10,7 +10,7 @@ export const NOT_QUERIED: u32 = 0xffffffff;
 @unmanaged
 export class Slots {
   count: u32;
-  slots: usize; // u16 by index
+  slots: usize; // u16 by index: the slot
   indexes: usize; // u16 by slot: index + 1; 0 = not queried
   largest: u32;
 

@@ -10,7 +10,8 @@ import { Signals } from "../score/signals";
 import { failed } from "../status";
 
 // Order in which a query without words visits the rows.
-export const BY_KEYS: u32 = 0; // sorted by other keys: rows arrive in no useful order
+// More than the sequence number decides, so no visiting order puts the best rows first.
+export const BY_KEYS: u32 = 0;
 const NEWEST_FIRST: u32 = 1; // by descending sequence number: rows arrive best first
 export const OLDEST_FIRST: u32 = 2; // by ascending sequence number: rows arrive best first
 
@@ -55,7 +56,7 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   let visited: u32 = 0;
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
-    // Words whose index has none of these bits set were visited at a larger stride.
+    // A word index with none of these bits set was already visited at an earlier, larger stride.
     const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1;
     for (let word: u32 = 0; word < words; word += stride) {
       if (seen != 0 && (word & seen) == 0) continue;

@@ -46,12 +46,12 @@ export function company(snapshot: usize, input: usize, bytes: usize): i32 {
 @unmanaged
 class CompanyCounts {
   program: CompanyProgram;
-  counts: usize; // u32, in the order of the result
+  counts: usize; // u32[], in the same order as the result
   bytes: usize;
   cursor: Cursor;
   blockBuffer: usize;
   segment: usize;
-  live: usize; // 0 = all rows
+  live: usize; // bitset of the live rows; 0 = all rows are live
   rows: u32;
 
   static make(program: CompanyProgram): CompanyCounts {

@@ -52,7 +52,7 @@ class RowParts {
   rowClass: u64;
   key: u64;
   words: usize;
-  bonusTerms: usize; // u32[]
+  bonusTerms: usize; // u32[]: numbers of the bonus terms in the row
   bonusTermCount: u32;
   place: u32; // PLACE_*
   flags: u32; // ROW_*
@@ -154,7 +154,7 @@ class Explainer {
    */
   explainIn(entry: u32, seqs: usize, count: u32, rows: usize): void {
     const segment = Snap.segment(this.run.snapshot, entry);
-    let here = changetype<SegmentRun>(0); // started only if the segment contains one of the rows
+    let here = changetype<SegmentRun>(0); // started only if the segment contains a row to explain
     for (let i: u32 = 0; i < count && !failed(); i++) {
       const row = rowOfSeq(segment, <u64>seqAt(seqs, i));
       if (row == NOT_FOUND) continue;
@@ -188,7 +188,8 @@ class Explainer {
       if (word.exact == 0) exact = false;
       matched++;
     }
-    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0; // it matches, so it is not just pinned
+    // The row matches the query; otherwise it is in the result only because it is pinned.
+    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0;
     const words = isFound ? matched : 0;
     const state = rowState(words, typos, exact);
     const wordsCount = !signals.points.areAll(row);

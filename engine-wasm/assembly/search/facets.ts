@@ -36,7 +36,8 @@ import { Dict } from "../segment/dictionary";
 import { isArrayType, KIND_FLOAT, KIND_STRING } from "../segment/field-type";
 import { Field, findField, Seg } from "../segment/segment";
 
-const SHARE_LEAST: u32 = 64; // up to this many values, a shard returns all of them rather than a share
+// With at most this many values, a shard returns all of them instead of only the most frequent.
+const SHARE_LEAST: u32 = 64;
 
 const ENTRY_BYTES: usize = 24;
 const ENTRY_RAW: usize = 4;

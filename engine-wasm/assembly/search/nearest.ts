@@ -15,7 +15,7 @@ import { NearestCodes } from "../vector/nearest-codes";
 import { beginQuery, beginSegment, Run } from "./run";
 
 const QUERY_BYTES: usize = VECTOR_SIZE << 2;
-const NUMBER_MAX: f32 = 2; // exceeds any component of a vector of length 1, rounded or not
+const NUMBER_MAX: f32 = 2; // larger than any component of a unit vector, even after rounding
 
 /** Processes the input, `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {

@@ -40,7 +40,7 @@ export class Run {
   sieve: Sieve;
   signals: Signals;
   scorer: Scorer;
-  browseOrder: u32; // see browse.ts
+  browseOrder: u32; // the order in which rows are visited if the query has no words (browse.ts)
   ranks: bool; // whether rows are compared or explained, not just counted
 }
 

@@ -23,10 +23,11 @@ export class JoinedTokens {
   /** Number of tokens in the joined term, 2..JOIN_PARTS_MAX. */
   parts: u32;
 
-  private run: u32; // number of tokens in the run that continues after the current token; 0 = none
-  private joinable: bool; // whether the run is short enough and has no ideographs
-  private numbers: bool; // whether all tokens so far are digits only
-  private joinsNumbers: bool; // whether all joiners so far are JOIN_ALL
+  // Number of tokens in the run (tokens linked by joiners) that the next token continues; 0 = none.
+  private run: u32;
+  private joinable: bool; // whether the run has at most JOIN_PARTS_MAX tokens and no ideographs
+  private numbers: bool; // whether every token of the run so far consists of digits
+  private joinsNumbers: bool; // whether every joiner of the run so far is JOIN_ALL
 
   static make(tokens: Tokenizer): JoinedTokens {
     const made = changetype<JoinedTokens>(scratchZeroed(offsetof<JoinedTokens>() + JOINED_ROOM));

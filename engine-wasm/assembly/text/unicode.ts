@@ -33,17 +33,17 @@ const BLOCK_MASK: u32 = (1 << FOLD_BLOCK_SHIFT) - 1;
 
 /** u8[128]: a letter's or digit's folded byte, 0 for every other character. */
 export const ASCII_WORD: usize = memory.data(128);
-/** u8[128]: CLASS_* by character. */
+/** u8[128]: each character's class (CLASS_*). */
 export const ASCII_CLASS: usize = memory.data(128);
-/** u8[128]: each character's folded byte, ignoring overrides. No character is dropped. */
+/** u8[128]: the byte that each character is folded to, before overrides. No character is dropped. */
 export const ASCII_FOLD: usize = memory.data(128);
-/** u8[128]: JOIN_* by character. */
+/** u8[128]: whether each character joins tokens (JOIN_*). */
 export const ASCII_JOIN: usize = memory.data(128);
 
-// . _ + & # : - /.
+// The joiners: . _ + & # : - /
 const ASCII_JOINERS: usize = memory.data<u8>([0x2e, 0x5f, 0x2b, 0x26, 0x23, 0x3a, 0x2d, 0x2f]);
 const ASCII_JOINER_COUNT: u32 = 8;
-const ASCII_JOIN_ALL: u32 = 6; // joiners from this index on also join numbers
+const ASCII_JOIN_ALL: u32 = 6; // joiners at this index and later join numbers too
 const NO_OVERRIDE: u32 = 0xffffffff;
 
 let stage1: usize = 0;
@@ -52,7 +52,7 @@ let pool: usize = 0;
 let growth: u32 = 1;
 let overrides: usize = 0;
 let overrideCount: u32 = 0;
-let wideOverrides: u32 = 0; // number of overrides above ASCII
+let wideOverrides: u32 = 0; // number of overrides for characters beyond ASCII
 
 /**
  * Sets the Unicode table, which must stay in place, and removes all overrides. Returns -STATUS_DAMAGED if the
