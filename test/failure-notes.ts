@@ -1,5 +1,5 @@
 // Notes shown below a failed test's error: the last lines of its servers' output, the seed of its stories. A
-// passing test shows nothing. Independent of Vitest, because programs that start servers also import this
+// passing test shows nothing. Does not import Vitest, because programs that start servers also import this
 // file.
 
 export interface FailureNote {
@@ -10,7 +10,7 @@ export interface FailureNote {
 /** When each note was last used (ms). */
 const notes = new Map<FailureNote, number>();
 
-/** Shows the note in every currently running test that fails. */
+/** If a currently running test fails, the note is shown with its error. */
 export function noteForFailure(note: FailureNote): void {
   notes.set(note, performance.now());
 }

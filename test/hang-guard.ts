@@ -48,7 +48,7 @@ const GUARD = `
 
 const guarded = globalThis as { hangGuard?: Worker };
 
-/** Starts one guard for all of a process's files. */
+/** Starts the guard for all test files in a process. */
 function guard(): Worker {
   if (guarded.hangGuard === undefined) {
     const workerData = { silenceMs: SILENCE_MS, stackMs: STACK_MS, frames: FRAMES };

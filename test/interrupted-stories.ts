@@ -22,7 +22,10 @@ const showInterruptedStory: fc.Plugin<unknown> = () => {
   };
 };
 
-/** Vitest evaluates this file for each test file, but a plugin stays installed. */
+/**
+ * Vitest evaluates this file for each test file, but fast-check keeps the plugin, so it is installed only
+ * once.
+ */
 const installed = globalThis as { showsInterruptedStories?: true };
 if (installed.showsInterruptedStories === undefined) fc.installGlobalPlugin(showInterruptedStory);
 installed.showsInterruptedStories = true;

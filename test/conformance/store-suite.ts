@@ -1,12 +1,12 @@
-// The contract that every Store fulfils. Each store's test calls this suite with a way to open the store; the
-// reopening parts open it twice in a row.
+// The contract that every Store fulfils. Each store's test calls this suite with a function that makes a
+// place to open the store in. Some tests close the store and open it again.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inTurn, lazily } from "../../shards/storage/lazy-ops.js";
 import type { Store, StoreOp } from "../../shards/storage/store.js";
 
 export interface StorePlace {
-  /** Opens the store; after a close, opens it again with the same contents. */
+  /** Opens the store; after a close, reopens it with the same contents. */
   open(): Promise<Store>;
   remove(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-// Power failure at every catalog sync in turn, with its batch lost or kept. After reopening, the catalog
-// contains every acknowledged change, and the change in progress completely or not at all. Covers index
-// create, change, copy, swap (with and without drop) and delete, rules and synonyms, in the order in which
-// the server makes them.
+// Simulates a power failure at every catalog sync in turn, with the batch being synced lost or kept. After
+// reopening, the catalog must contain every acknowledged change, and the change in progress completely or not
+// at all. Covers creating, changing, copying, swapping (with and without drop) and deleting indexes, rules
+// and synonyms, in the order in which the server makes these changes.
 import { describe, expect, test } from "vitest";
 import { Catalog } from "../../server/catalog/catalog.js";
 import { copyCommand } from "../../server/catalog/copy-swap.js";
@@ -116,7 +116,7 @@ const STORY: readonly Decide[] = [
   dropped,
 ];
 
-/** Returns the stored part of a state in comparable form. */
+/** Returns the stored part of a state, everything but `version`, in comparable form. */
 function stored({ version: _, ...state }: CatalogState): unknown {
   const plain = (value: unknown): unknown => {
     if (value instanceof Map) return [...value].map(([key, one]) => [key, plain(one)]).sort();
@@ -133,8 +133,8 @@ interface Outcome {
 }
 
 /**
- * Runs the story on a disk that may freeze. `states` are the states of an undisturbed run; an undisturbed run
- * fills it.
+ * Runs the story on a disk that may freeze. `states` are the states after each step of an undisturbed run:
+ * such a run fills the array, later runs read it.
  */
 async function run(disk: CrashDisk, states: CatalogState[]): Promise<Outcome> {
   const catalog = await Catalog.on(new CrashStore(disk));

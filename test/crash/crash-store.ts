@@ -9,13 +9,13 @@ function textOf(key: Uint8Array): string {
   return Buffer.from(key).toString("latin1");
 }
 
-/** Data that survives a crash, and the number of syncs so far. */
+/** The data that survives a crash, and the settings for when the disk freezes. */
 export class CrashDisk {
   readonly durable: Values = new Map();
   syncs = 0;
   /** The sync, counted from 1, at which the disk freezes; 0 means never. */
   freezeAt = 0;
-  /** True if the batch being synced at the freeze still reaches the disk. */
+  /** True if the batch being synced when the disk freezes is kept. */
   keepsLast = false;
   /** True if the disk writes everything immediately, so that batches without a sync also count as syncs. */
   isEager = false;
@@ -101,7 +101,7 @@ export class CrashStore implements Store {
     const keys: Uint8Array[] = [];
     for await (const key of this.keys(range)) keys.push(key);
     const freezes = this.#disk.isEager && keys.length > 0 && this.#reachesFreeze();
-    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // not atomic
+    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // a range delete is not atomic
     apply(
       this.#values,
       keys.map((key) => ({ type: "del", key })),

@@ -1,7 +1,7 @@
-// Power failure at every query log sync in turn, with its batch lost or kept. After reopening, reports count
-// every acknowledged row exactly once, and the chunk in progress completely or not at all. Covers typing,
-// clicks by id and by text, retried and late events, blocks of several hours, rollups, merges, a forgotten
-// person, and expiring rows.
+// Simulates a power failure at every query log sync in turn, with the batch being synced lost or kept. After
+// reopening, reports must count every acknowledged row exactly once, and the chunk in progress completely or
+// not at all. Covers typing, clicks by id and by text, retried and late events, blocks of several hours,
+// rollups, merges, a forgotten person, and expiring rows.
 import { describe, expect, test } from "vitest";
 import { reportOf } from "../../server/query-log/reports/report.js";
 import { Chunk, encodeAnswered, type JournalEvent, type Row } from "../../server/query-log/rows/journal.js";

@@ -1,6 +1,6 @@
-// Power failure at every sync in turn. Pass 1 counts a run's syncs. Pass 2 freezes the disk at each sync
-// (with its batch lost or kept), reopens the shard and expects every acknowledged write, and the write in
-// progress completely or not at all.
+// Simulates a power failure at every sync in turn. Pass 1 counts a run's syncs. Pass 2 freezes the disk at
+// each sync (with the batch being synced lost or kept), reopens the shard and expects every acknowledged
+// write, and the write in progress completely or not at all.
 import { describe, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_FLOAT } from "../../engine-wasm/assembly/layout.js";
 import { encodeAdopt } from "../../shards/protocol/move.js";

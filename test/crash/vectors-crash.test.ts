@@ -1,7 +1,7 @@
-// Power failure while vectors are written: at every sync in turn, and, on a disk that happens to write
-// everything immediately, at every batch and in the middle of every range delete. After reopening, every
-// document must have the right vector or be waiting for it, every code must match its vector, and nothing may
-// be left over.
+// Simulates power failures while vectors are written: at every sync in turn, and, on a disk that happens to
+// write everything immediately, at every batch and in the middle of every range delete. After reopening,
+// every document must have the right vector or be waiting for it, every code must match its vector, and
+// nothing may be left over.
 import { describe, expect, test } from "vitest";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { VectorPolicy } from "../../shards/protocol/control.js";
@@ -65,7 +65,7 @@ function story(steps: { first: Step[]; later: Step[] }): Step[] {
 }
 
 interface Outcome {
-  /** The acknowledged model and endpoint vectors. */
+  /** The acknowledged model. `put` has the acknowledged endpoint vectors. */
   model: NumberedModel | null;
   put: Map<number, number>;
   frozen: boolean;
@@ -102,7 +102,7 @@ interface Stored {
   vectors: Map<number, { origin: number; vector: Uint8Array }>;
 }
 
-/** Reads documents and vectors from the database. Expects it to contain no model but the current one. */
+/** Reads documents and vectors from the database. Fails if it contains any model but the current one. */
 async function stored(disk: CrashDisk): Promise<Stored> {
   const found: Stored = { bodies: new Map(), vectors: new Map() };
   const pieces = new Set<number>();

@@ -1,9 +1,12 @@
-// Reads and judges golden searches: queries with a shop owner's expectations of the answer. Knows the file
-// format and the predicates over hits, but not the server.
+// Reads golden searches and checks answers against them: each is a query with a shop owner's expectations.
+// Knows the file format and how to match hits, but not the server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Selects hits by id, by a pattern over some fields' text, or by either. */
+/**
+ * Selects hits by id or by a pattern over the text of some fields. If both are given, a hit needs to match
+ * only one.
+ */
 interface Wanted {
   /** Number of leading hits to check. */
   readonly of: number;
@@ -26,7 +29,7 @@ export interface GoldenSearch {
   /** The page contains none of these hits. */
   readonly never?: Omit<Wanted, "of">;
   readonly found?: { readonly min?: number; readonly max?: number };
-  /** The reason that a shop owner would give. */
+  /** Why a shop owner would expect this. */
   readonly why: string;
 }
 

@@ -1,18 +1,18 @@
-// The judged queries: reads the lists, and compares a query's interpretation with a person's. Knows nothing
-// of the server.
+// The judged queries: reads the lists, and compares the server's interpretation of a query with a person's.
+// Knows nothing of the server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One line in a list. A query without expectations must be searched as typed. */
+/** One line of a list. A query without expectations must be searched as typed. */
 export interface Judged {
   readonly q: string;
   /** Conditions that must be found, in the syntax of filter_by. */
   readonly filters?: readonly string[];
   readonly sort?: string;
   readonly avoided?: readonly string[];
-  /** The remaining search text. */
+  /** The search text that must remain after the conditions are taken out. */
   readonly text?: string;
-  /** Optional interpretations that are also right: conditions, `not:word`, `text:words`. */
+  /** Interpretations that are right but not required: conditions, `not:word`, `text:words`. */
   readonly may?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface AiContext {
   };
 }
 
-/** Counts of right and wrong interpretations over several queries. */
+/** Counts of right, wrong and missed interpretations over several queries. */
 export interface Score {
   right: number;
   wrong: number;
@@ -96,7 +96,9 @@ function readingsOf(context: AiContext | null): string[] {
   ];
 }
 
-/** Reduces a condition's notations to one form. A list of spellings becomes its first spelling. */
+/**
+ * Rewrites the different notations for a condition as one. A list of spellings becomes its first spelling.
+ */
 function plain(condition: string): string {
   return condition
     .toLowerCase()

@@ -110,7 +110,7 @@ async function unfinished(): Promise<Uint8Array> {
   return store.getSync(unfinishedKey(V.UID, 1)) as Uint8Array;
 }
 
-/** Commands that leave the catalog with exactly the records of `CATALOG_KEYS`. */
+/** Commands after which the catalog has exactly the records of `CATALOG_KEYS`. */
 const COMMANDS: readonly Command[] = [
   { type: "shards.fix", shards: 3 },
   { type: "tenant.put", tenant: V.TENANT },

@@ -60,7 +60,7 @@ const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
   "schema-v1.hex": { decode: (bytes) => decodeSchema(bytes, "x"), says: V.SCHEMA },
 };
 
-/** Returns the envelope with another version and a matching checksum. */
+/** Returns the envelope with its version changed to `version` and a matching checksum. */
 function ofVersion(envelope: Uint8Array, version: number): Buffer {
   const bytes = Buffer.from(envelope);
   bytes.writeUInt16LE(version, 6);

@@ -185,7 +185,7 @@ export const INDEX: IndexRecord = {
   createdAt: TIME,
 };
 
-/** A deleted index whose data is still to be dropped. */
+/** A deleted index whose data has not been removed yet. */
 export const DROPPED_UID = 8;
 
 export const RULES: readonly RankingRule[] = [

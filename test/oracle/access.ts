@@ -1,17 +1,18 @@
-// Models who may do what and who sees which documents, written only from docs/api.md. Slow and plain: keys,
-// tokens and tenants are never forgotten, and the complete history decides every question.
+// Models which requests a key or token allows and which documents it shows, written only from docs/api.md.
+// Slow and simple: keys, tokens and tenants are never forgotten, and every question is answered from the
+// complete history.
 
 export const GROUPS = ["red", "green", "blue"] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** Scopes allowed for search tokens. */
+/** The only scopes that a search token can have. */
 const OF_TOKENS = ["search", "events"];
 
 export interface TenantModel {
   readonly id: number;
   readonly name: string;
   deleted: boolean;
-  /** Null if the number is unlimited. */
+  /** Null if searches are unlimited. */
   searchesPerMonth: number | null;
   /** Number of searches, by month. */
   readonly used: Map<string, number>;
@@ -95,7 +96,7 @@ function rightsOfKey(key: KeyModel, value: KeyValue, now: number): Rights | 401 
   const { tenant, expiresAt } = key;
   if (key.deleted || tenant.deleted || isOver(expiresAt, now) || isOver(value.until, now)) return 401;
   const scopes = key.scopes.includes("admin") ? null : key.scopes;
-  // Anything created with a replaced value expires no later than that value.
+  // A key or token created with a replaced value expires no later than that value.
   const ends = [expiresAt, value.until].filter((end) => end !== null);
   const end = ends.length === 0 ? null : Math.min(...ends);
   return { tenant, scopes, patterns: [key.indexes], groups: GROUPS, expiresAt: end };
@@ -116,7 +117,8 @@ function fits(pattern: string, name: string): boolean {
 }
 
 /**
- * 403 if the scope is missing or the index is not covered, 404 if the index does not exist, otherwise 200.
+ * Expected status for a request to an index: 403 if the scope is missing or the index is not covered, 404 if
+ * the index does not exist, otherwise 200.
  */
 export function useOfIndex(rights: Rights, scope: string, index: string): 200 | 403 | 404 {
   if (!has(rights, scope) || !covers(rights, index)) return 403;
@@ -124,8 +126,8 @@ export function useOfIndex(rights: Rights, scope: string, index: string): 200 | 
 }
 
 /**
- * True if the key stays within these rights: it has no additional scope, and its patterns match no additional
- * index.
+ * True if the holder of these rights may create the key: the key must have no further scope, and its patterns
+ * must match no further index.
  */
 export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "scopes" | "indexes">): boolean {
   if (scopes.some((scope) => (scope === "admin" ? rights.scopes !== null : !has(rights, scope))))
@@ -134,7 +136,10 @@ export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "sco
   return indexes.every((pattern) => meant(pattern).every((name) => covers(rights, name)));
 }
 
-/** True if a key that expires at `expiresAt` expires no later than the rights. */
+/**
+ * True if the holder of these rights may create a key that expires at `expiresAt`: it must expire no later
+ * than the rights do.
+ */
 export function mayLive(rights: Rights, expiresAt: number | null): boolean {
   return rights.expiresAt === null || (expiresAt !== null && expiresAt <= rights.expiresAt);
 }

@@ -1,4 +1,4 @@
-// Ranking rules and synonym groups as clients send them, and the effect of matching rules on a document.
+// Ranking rules and synonym groups as clients send them, and the effect of the rules that match a query.
 
 import { type Predicate, parseFilter } from "./filter.js";
 import type { Analysis, Document, Field } from "./segments/values.js";
@@ -49,7 +49,7 @@ export function changedRule(rule: RankingRule | undefined, body: RuleBody): Rank
   };
 }
 
-/** The root of a one-way group is one of its entries: the first unless another is named. */
+/** A one-way group's root is also one of its entries: the first entry, unless another root is named. */
 export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody): SynonymGroup {
   const changed: SynonymGroup = {
     type: "multi_way",
@@ -66,7 +66,10 @@ export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody)
   return { ...changed, root, synonyms: isEntry ? changed.synonyms : [root, ...changed.synonyms] };
 }
 
-/** `rules` are in order of creation. `terms` are the query's; empty if it has no text. */
+/**
+ * Returns the combined effect of the rules that match the query. `rules` are in order of creation; `terms`
+ * are the query's terms, none if it has no text.
+ */
 export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[], analysis: Analysis): Wishes {
   const fired = rules
     .filter((rule) => rule.enabled)
@@ -90,7 +93,7 @@ export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[],
   };
 }
 
-/** True for documents that the rule lists or that match its filter. */
+/** Matches documents that the rule lists or that pass its filter. */
 function touching({ effect }: RankingRule, fields: Field[], analysis: Analysis): Predicate {
   const { filter_by, documents = [] } = effect;
   const passes = filter_by === undefined ? () => false : parseFilter(filter_by, fields, analysis);

@@ -45,7 +45,10 @@ import { variantsOf } from "./words/variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 
-/** In a relaxed query with more words than this, a document with all of them gets no extra points. */
+/**
+ * If not all words are required and the query has more words than this, a document with all of them gets no
+ * extra points.
+ */
 const FULL_FIRST_WORDS = 2;
 
 export class Oracle {
@@ -170,7 +173,7 @@ export class Oracle {
     };
   }
 
-  /** Uses words only, because this class has no vectors. */
+  /** Searches by words only; SemanticOracle overrides this to use vectors too. */
   protected find(query: Query): Found {
     const search = this.match(query);
     return { ...search, mode: "keyword", near: new Set(), related: relatedTo(search, search.matched) };
@@ -188,8 +191,8 @@ export class Oracle {
   }
 
   /**
-   * Requires all words as written. If that finds too little, also tries likelier spellings, then any of the
-   * words.
+   * First requires all words as written. If that finds too few documents, also tries likelier spellings, and
+   * finally accepts any of the words.
    */
   protected match(query: Query): Search {
     const { settings, analysis } = this;
@@ -281,7 +284,7 @@ export class Oracle {
     return { found, curated };
   }
 
-  /** The fields searched by default, according to the settings. */
+  /** The fields that a query searches if it names none, according to the settings. */
   private searchable(): { name: string; weight: number }[] {
     const text = this.schema.fields.filter((field) => isText(field) && field.index !== false);
     const names = this.settings.searchable_attributes ?? text.map((field) => field.name);

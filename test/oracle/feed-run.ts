@@ -65,7 +65,7 @@ export class RunTwin {
   #imported = 0;
   #unchanged = 0;
   #failed = 0;
-  /** Number of failed items without an id. Nobody knows which documents they correspond to. */
+  /** Number of failed items without an id, which could be any of the documents. */
   #unknown = 0;
 
   constructor(index: DocumentsTwin, deletes: { readonly ratio: number } | null, began: number) {

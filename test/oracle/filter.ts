@@ -1,6 +1,7 @@
 // The filter language, evaluated document by document: an expression becomes a predicate. The parser is
-// separate from the product's and written from the decisions ("Filters, sorting, facets, paging"), so that
-// the two can disagree. It accepts only well-formed expressions over known fields.
+// separate from the product's and written from the specification ("Filters, sorting, facets, paging"), so
+// that an error in one of them shows as a disagreement. It accepts only well-formed expressions over known
+// fields.
 
 import { type Analysis, type Document, type Field, isText, type Value, valuesOf } from "./segments/values.js";
 import { foldValue, hasInOrder, words } from "./words/analyse.js";

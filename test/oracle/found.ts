@@ -1,5 +1,5 @@
-// The oracle's results before they become an answer, and the choice of related documents when there are few
-// results. Independent of how documents are stored or scored.
+// What a search of the oracle finds, before it is converted to an answer, and the choice of related documents
+// when few documents match. Independent of how documents are stored or scored.
 import type { Wishes } from "./curation.js";
 import type { Weighed } from "./plan.js";
 import type { Neighbours, Program, RowMatch, Word } from "./score.js";
@@ -16,7 +16,7 @@ export interface Match {
   match: RowMatch | null;
   bonus: number;
   final: bigint;
-  /** Larger comes first: pinned documents in their order, then ordinary ones, then buried ones. */
+  /** Sort key, largest first: pinned documents in their order, then ordinary ones, then buried ones. */
   place: number;
 }
 

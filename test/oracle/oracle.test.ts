@@ -1,5 +1,4 @@
-// The oracle is useful only if it is correct: checks a few answers worked out by hand, and that a deliberate
-// error is detected.
+// Checks the oracle itself: a few answers worked out by hand, and that a deliberate error is detected.
 import { describe, expect, test } from "vitest";
 import { Oracle } from "./engine.js";
 import { parseFilter } from "./filter.js";

@@ -1,5 +1,5 @@
-// Planning a query as described in docs/ranking.md: which words look misspelt, how each word may match, and
-// with what weight. All counts are over all live documents.
+// Plans a query as described in docs/ranking.md: which words look misspelt, how each word may match, and with
+// what weight. All counts are over all live documents.
 
 import type { Alternative, Word } from "./score.js";
 import { compareBytes } from "./segments/rows.js";
@@ -20,7 +20,7 @@ import { looseSplits, type Variant } from "./words/variants.js";
 
 export type TypoPolicy = "auto" | "always" | "missing";
 
-/** Counts in one state of the index, over the queried fields. */
+/** The index's terms and document counts that a plan depends on, restricted to the queried fields. */
 export interface Counts {
   dictionary: Dictionary;
   fieldCount: number;
@@ -31,14 +31,16 @@ export interface Counts {
   documentsWith: (terms: string[]) => Set<number>;
 }
 
-/** Words with all their alternatives, and the best spellings of those considered misspelt. */
+/**
+ * Words with all their alternatives. For each word that looks misspelt, `corrections` has the best spelling.
+ */
 export interface Weighed {
   words: Word[];
   corrections: (string | undefined)[];
 }
 
 interface Found extends Variant {
-  /** Upper bound on the number of documents that contain it. */
+  /** Upper bound on the number of documents that contain the variant. */
   frequency: number;
 }
 
@@ -58,7 +60,9 @@ export class Weigher {
   private readonly literal: number[];
   private readonly infixes: Infix[][];
   /**
-   * For each word, the largest number of documents that contain it in one of the forms that make it known.
+   * For each word, an upper bound on the number of documents that contain it as typed (or as a prefix, if it
+   * may be unfinished), inside a longer word, or as a variant whose terms need not be consecutive: the
+   * largest of these counts. 0 if the word is unknown.
    */
   private readonly known: number[];
   private readonly variants: Found[];
@@ -104,7 +108,10 @@ export class Weigher {
     return this.weighed(this.written);
   }
 
-  /** Also adds near terms of known words where such a term was more likely meant; null if there are none. */
+  /**
+   * Also adds near terms for rare words that are probably typos of these terms. Returns null if there are
+   * none.
+   */
   withDoubts(): Weighed | null {
     const typos = this.text.words.map((word, i) =>
       this.isDoubtful(i) ? mostUseful(word, this.typos(word, Math.min(1, word.typosMax))) : [],
@@ -114,7 +121,10 @@ export class Weigher {
     return this.weighed(doubts.map((likely, i) => likely ?? this.written[i]!));
   }
 
-  /** True if the word is rare, but some documents contain it as typed. */
+  /**
+   * True if the word may be a typo although documents contain it: it is rare, no longer word contains it,
+   * and, if it may be unfinished, it starts few enough terms to list them all.
+   */
   private isDoubtful(i: number): boolean {
     const { prefixListed } = this.expansions[i]!;
     const isListed = !this.text.words[i]!.prefix || prefixListed;
@@ -173,8 +183,9 @@ export class Weigher {
   }
 
   /**
-   * The largest document count in any one field. If the terms must be consecutive, that is the rarest term's
-   * count; otherwise, counts are summed over all terms.
+   * Upper bound on the number of documents that match the terms, taken from the field with the largest count.
+   * If the terms must be consecutive, that is the rarest term's count; otherwise, the counts of all terms are
+   * added.
    */
   private frequencyOf(terms: string[], sequence: boolean, prefix: boolean): number {
     const { dictionary, fieldCount } = this.counts;
@@ -193,7 +204,8 @@ export class Weigher {
   }
 
   /**
-   * Allows more typos for a word if no document contains it in any form, even with the usual number of typos.
+   * Allows more typos than usual for a word if no document contains it in any form and no term is within the
+   * usual number of typos.
    */
   private atLast(word: QueryWord, i: number, typos: Typo[]): Typo[] {
     const isLost = this.known[i] === 0 && typos.length === 0 && word.typosMax > 0;
@@ -267,8 +279,8 @@ export class Weigher {
   }
 
   /**
-   * Longer words that contain a word of at least three letters, unless it is quoted or was joined to another
-   * without a space.
+   * Returns longer words that contain the word. It must have at least three letters, must not be quoted, and
+   * must consist of a single term.
    */
   private containing({ terms, quoted, prefix }: QueryWord): Infix[] {
     const { dictionary, infixFields } = this.counts;
@@ -348,7 +360,10 @@ function largestSum(counts: number[][]): number {
   return Math.max(0, ...sums);
 }
 
-/** The nearest terms: fewest edits first, then whole terms before prefixes, then most frequent first. */
+/**
+ * Returns the near terms that are worth pricing, likeliest first. If there are more than PRICED_MAX, those
+ * with the fewest edits are considered, then whole terms before prefixes, then the most frequent.
+ */
 function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
   const byFrequency = (a: Typo, b: Typo): number =>
     Math.max(...b.frequencies) - Math.max(...a.frequencies) || compareBytes(a.term, b.term);
@@ -367,8 +382,8 @@ function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
 }
 
 /**
- * For each number of typos, up to four groups: the cheapest terms, the second cheapest, the third cheapest,
- * and the rest.
+ * For each number of typos, up to four groups of terms: those with the lowest cost, with the second lowest,
+ * with the third lowest, and all others.
  */
 function groupsOf(typos: LikelyTypo[]): { factor: number; members: LikelyTypo[] }[] {
   return [1, 2, 3, 4].flatMap((count) => {

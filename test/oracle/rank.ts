@@ -18,7 +18,7 @@ export interface BonusFields {
   brand: string | null;
 }
 
-/** `score` is the row's text match; null if the row does not match. */
+/** Returns the row's bonus. `score` is its text match; null if the row does not match. */
 export function bonusOf(
   row: Row,
   text: QueryText,
@@ -55,7 +55,7 @@ function brandBonus(row: Row, text: QueryText, field: string | null): number {
   return stretches.some((stretch) => terms.includes(brandTerm(stretch))) ? POINT : 0;
 }
 
-/** Bonus for a field that begins with the query's words or consists of them. */
+/** Bonus for a row with a field that begins with the query's words or consists of them. */
 function fieldBonus(row: Row, program: Program, score: number | null): number {
   if (score === null || score < FULL) return 0;
   const started = program.fields.filter((field) =>

@@ -1,12 +1,12 @@
-// The scoring rule, applied document by document, with floating-point operations in the engine's order. The
-// formula is in docs/ranking.md. Independent of how alternatives and boosts were chosen.
+// Scores one document at a time, with floating-point operations in the engine's order. The formula is in
+// docs/ranking.md. Independent of how alternatives and boosts were chosen.
 import { compareBytes, type Row } from "./segments/rows.js";
 
 export interface Alternative {
   typos: number;
-  /** True if the alternative, without typos, counts as the word as written. */
+  /** If true and `typos` is 0, a match by this alternative counts as the word as written. */
   exact: boolean;
-  /** True if the terms must be consecutive; otherwise any of them matches. */
+  /** True if the terms must be consecutive; otherwise, any one of them matches. */
   sequence: boolean;
   useForProximity: boolean;
   /** Matches only in fields with `infix`. */
@@ -16,7 +16,7 @@ export interface Alternative {
 }
 
 export interface Word {
-  /** Inverse document frequency of the word, used for proximity. */
+  /** The word's inverse document frequency, used for proximity. */
   weight: number;
   alternatives: Alternative[];
 }
@@ -53,11 +53,11 @@ export interface Neighbours {
 /** How well a row matches, and why. */
 export interface RowMatch {
   text: number;
-  /** True if the row matches by its words, as the mode requires. */
+  /** True if the row matches by its words: all or any of them, depending on the mode. */
   matched: boolean;
   /** True if the row is one of the neighbours with `matches`. */
   neighbour: boolean;
-  /** True if the row is such a neighbour and also contains one of the query's words. */
+  /** True if `neighbour` is true and the row also contains one of the query's words. */
   hasWord: boolean;
 }
 
@@ -69,7 +69,7 @@ const CLOSE_MAX = 8;
 /** Lowest text match of a neighbour that ranks before all other documents. */
 export const FIRST = 2 ** 52;
 
-/** The row's text match, or null if it does not match. */
+/** Returns the row's text match; null if the row does not match. */
 export function textMatch(row: Row, program: Program): number | null {
   return matchOf(row, program)?.text ?? null;
 }
@@ -117,8 +117,8 @@ interface WordMatch {
 }
 
 /**
- * The longer a document (weighted sum of its field lengths, up to twice the average), the more occurrences it
- * needs for the same score.
+ * Grows with the document's length (weighted sum of its field lengths, up to twice the average): a longer
+ * document needs more occurrences for the same score.
  */
 export function saturationOf(
   row: Row,
@@ -147,8 +147,8 @@ function matchWord(row: Row, program: Program, word: Word, saturation: number): 
 }
 
 /**
- * Weighted frequency of the alternative in the document, summed over its terms and the fields; null if no
- * term occurs.
+ * The alternative's weighted frequency in the document, summed over its terms and the fields; null if no term
+ * occurs.
  */
 function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
   let sum: number | null = null;

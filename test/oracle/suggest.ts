@@ -68,8 +68,8 @@ function textsOf(document: Document, fields: string[]): string[] {
 }
 
 /**
- * The values that contain all the words. If there are none, only the first of the values with the most words,
- * preferring those with the last word.
+ * Returns the document's values that contain all the typed words. If there are none, returns one value: of
+ * those with the most words, the first that contains the last word or, if none does, the first.
  */
 function valuesOfDocument(document: Document, fields: string[], typed: string[]): Candidate[] {
   const fitting: Fitting[] = fields.flatMap((field) =>
@@ -100,7 +100,7 @@ function withoutDuplicates(candidates: Candidate[]): Candidate[] {
   });
 }
 
-/** Groups ordered by number of documents, then by value. */
+/** Values of `field`, ordered by the number of documents that have them, then by value. */
 function groups(found: Document[], field: string, typed: string[]): Candidate[] {
   const counts = new Map<string, number>();
   for (const document of found)

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { RuleBody, SynonymBody } from "../oracle/curation.js";
 import type { Settings } from "../oracle/settings.js";
 
-/** `which` picks an existing rule or group, modulo their number. */
+/** `which`, modulo the number of existing rules or groups, picks one of them. */
 type Wish<Kind extends string, Body> =
   | { kind: Kind; action: "create"; body: Body }
   | { kind: Kind; action: "change"; which: number; body: Body }
@@ -96,7 +96,10 @@ const settings: fc.Arbitrary<Partial<Settings>> = fc.oneof(
   fc.record({ typo_policy: fc.constantFrom("auto" as const, "always" as const, "missing" as const) }),
 );
 
-/** `words`: the words of the documents and queries; `filter`: expressions that fit the schema. */
+/**
+ * Generates changes to rules, synonym groups and settings. `words` are the words of the documents and
+ * queries; `filter` generates expressions that fit the schema.
+ */
 export function changesOf(
   words: string[],
   filter: fc.Arbitrary<string>,

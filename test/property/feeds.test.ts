@@ -1,7 +1,7 @@
-// Tests runs of two data sources that feed one index against the naive model of runs, with pushes and
-// deletions between the pieces of their feeds. There are one to eight shards, and an index is spread over
-// them either from the start or once it has some documents. After each step the index has the model's
-// documents, and each run ends as the model predicts. SKEIN_PROPERTY_SEED repeats a run.
+// Two data sources feed one index, with pushes and deletions between the pieces of their feeds. There are one
+// to eight shards, and an index is spread over them either from the start or once it has some documents.
+// After each step, the index must have the documents of the naive model (test/oracle/feed-run.ts), and each
+// run must end as the model predicts. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";
@@ -21,9 +21,7 @@ import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "
 import { SEED } from "./seed.js";
 
 const SHARD_COUNTS = effort([1, 3, 8], [1, 2, 3, 8]);
-/**
- * Number of stories played concurrently. They spend most of their time waiting for feed data to be forwarded.
- */
+/** Number of stories played concurrently, because they mostly wait for the server to process feed data. */
 const TELLERS = 3;
 const STORIES = effort(3, 60);
 const SCHEMA = {
@@ -32,7 +30,7 @@ const SCHEMA = {
     { name: "price", type: "float" },
   ],
 };
-/** Fills up a read block, so that the server processes what was sent before it. */
+/** Fills up the server's read buffer, so that it processes the preceding items without waiting for more. */
 const PADDING = " ".repeat(100_000);
 
 const FORMATS = {

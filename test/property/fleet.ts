@@ -1,6 +1,6 @@
 // Servers with 1, 8, and 2 or 3 shards, side by side (the long run has all four counts). They receive the
-// same writes and queries, and each is compared with the oracle. On some servers an index starts in one shard
-// and is spread over all shards in the middle of its story. Independent of where the stories come from.
+// same writes and queries, and each is compared with the oracle. On some servers, an index starts in one
+// shard and is spread over all shards later in its story. Independent of how stories are generated.
 import { expect } from "vitest";
 import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
@@ -28,8 +28,7 @@ interface Shape {
 }
 
 /**
- * Maximum of `homeDocumentsMax` over all servers. Stories have up to 29 documents, except those about larger
- * indexes.
+ * Default maximum for `homeDocumentsMax`. Stories have up to 29 documents, except those about larger indexes.
  */
 const HOME_DOCUMENTS_MAX = 24;
 /** A limit that is never reached, so the index stays in its home shard. */
@@ -40,7 +39,10 @@ export function someHomeDocuments(random: Random, most = HOME_DOCUMENTS_MAX): nu
   return 2 + Math.floor((most - 1) * random.next() ** 2);
 }
 
-/** Depends on the seed, like the stories. See someHomeDocuments for `homeDocumentsMost`. */
+/**
+ * Returns the servers of a usual run; they depend on the seed, like the stories. For `homeDocumentsMost`, see
+ * the parameter `most` of someHomeDocuments.
+ */
 function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   const random = new Random(SEED);
   const homely = (shards: number): Shape => ({
@@ -62,7 +64,9 @@ function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   );
 }
 
-/** The second answer to a query is cached, and the third comes from the cache; see answer-cache.ts. */
+/**
+ * The server caches its second answer to a query, and takes the third from the cache; see answer-cache.ts.
+ */
 const TIMES_ASKED = 3;
 /** One in this many queries is repeated. */
 const REPEATED_EACH = 3;

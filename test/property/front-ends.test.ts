@@ -1,6 +1,6 @@
-// The same writes and queries give the same bytes for any number of shards, through any front-end, and
-// whether or not the index is spread in the middle of its story; only ids and times differ.
-// SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
+// The same writes and queries must give the same bytes for any number of shards, through any front-end, and
+// whether or not the index is spread over the shards during its story; only ids and times may differ.
+// SKEIN_PROPERTY_RUNS sets the number of stories, and SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";

@@ -18,7 +18,7 @@ export interface Story {
   schema: Schema;
   settings: Partial<Settings>;
   writes: Write[];
-  /** Changes that the index's owner makes between queries. */
+  /** Changes to rules, synonyms and settings that are made between queries. */
   changes: Change[];
   queries: Query[];
 }

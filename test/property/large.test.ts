@@ -1,6 +1,6 @@
-// The server against the oracle with a few thousand documents over a few hundred words, so that posting lists
-// have blocks, prefixes have many terms, words can be rare or suspiciously rare, and pages go deep.
-// SKEIN_PROPERTY_SEED and SKEIN_PROPERTY_RUNS repeat or deepen a run.
+// Compares the server with the oracle on a few thousand documents over a few hundred words, so that posting
+// lists have blocks, prefixes have many terms, words can be rare or suspiciously rare, and pages go deep.
+// SKEIN_PROPERTY_RUNS sets the number of queries, and SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { effort } from "../effort.js";

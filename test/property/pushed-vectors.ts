@@ -1,4 +1,4 @@
-// Random stories for an index with pushed vectors: stories of words, with vectors added to documents and
+// Random stories for an index with pushed vectors: the usual stories, with vectors added to documents and
 // queries. The vectors come from a small pool, so that many are equal, some are close and some are opposite.
 import fc from "fast-check";
 import { Random } from "../../bench/random.js";
@@ -60,8 +60,8 @@ function embeddingOf(number: number): { embedding?: Json } {
 const semantic: fc.Arbitrary<Settings["semantic"]> = fc.record({
   auto_max_full_matches: fc.constantFrom(0, 1, 3, 10, 1000),
   min_similarity: fc.constantFrom(0, 0.3, 0.6, 0.95, 1),
-  // With few candidates, codes decide which documents are compared, and more documents than candidates give
-  // feedback to the query's vector.
+  // With few candidates, estimates decide which documents are compared exactly, and the query's vector is
+  // drawn towards more documents than there are candidates.
   candidates: fc.constantFrom(1, 2, 4, 20, 200),
 });
 

@@ -1,6 +1,6 @@
-// Random logs against the naive model: searches typed letter by letter, clicks by id and by text, retries and
-// late events, over hours and days, interrupted by checkpoints, rollups and crashes, and reported over
-// windows of any length. SKEIN_PROPERTY_SEED repeats a run.
+// Compares random logs with the naive model (test/oracle/query-log.ts): searches typed letter by letter,
+// clicks by id and by text, retries and late events, over hours and days, interrupted by checkpoints, rollups
+// and crashes, and reported over windows of any length. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { reportOf } from "../../server/query-log/reports/report.js";

@@ -1,7 +1,7 @@
-// The server against the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8 shards.
-// They must agree on documents, order, text_match, found, pages and facets, even during and after background
-// merges and the spreading of an index over the shards, and after kill -9. SKEIN_PROPERTY_RUNS and
-// SKEIN_PROPERTY_SEED deepen or repeat a run.
+// Compares the server with the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8
+// shards. They must agree on documents, order, text_match, found, pages and facets, even during and after
+// background merges and the spreading of an index over the shards, and after kill -9. SKEIN_PROPERTY_RUNS
+// sets the number of stories, and SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { effort } from "../effort.js";
@@ -32,8 +32,8 @@ function parameters(numRuns: number): fc.Parameters<[Story]> {
 }
 
 /**
- * Skips stories that would begin too late, and lets running stories finish. fast-check's own time limit would
- * leave a story running during the next test.
+ * Skips stories that would begin too late, and lets running stories finish. If fast-check's own time limit
+ * were used, a story could still be running during the next test.
  */
 function inTime(tell: (story: Story) => Promise<void>): (story: Story) => Promise<void> {
   const end = performance.now() + STORIES_MS_MAX;

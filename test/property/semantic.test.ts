@@ -1,6 +1,6 @@
-// Vector searches against the oracle: random writes with pushed vectors and random queries of every mode,
-// with 1, 2, 3 and 8 shards, also while segments are merged and after kill -9. SKEIN_PROPERTY_RUNS and
-// SKEIN_PROPERTY_SEED deepen or repeat a run.
+// Compares vector searches with the oracle: random writes with pushed vectors and random queries of every
+// mode, with 1, 2, 3 and 8 shards, also while segments are merged and after kill -9. SKEIN_PROPERTY_RUNS sets
+// the number of stories, and SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";

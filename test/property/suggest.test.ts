@@ -1,5 +1,5 @@
-// Suggestions against the oracle's brute force with 1, 2, 3 and 8 shards: random catalogues whose values
-// share words, prefixes and spellings, and inputs of a few letters. SKEIN_PROPERTY_RUNS and
+// Compares suggestions with the oracle's brute force, with 1, 2, 3 and 8 shards: random catalogues whose
+// values share words, prefixes and spellings, and inputs of a few letters. SKEIN_PROPERTY_RUNS and
 // SKEIN_PROPERTY_SEED work as in search.test.ts.
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";

@@ -86,14 +86,14 @@ const WORDS = [
 ];
 const SEPARATORS = [" ", " ", " ", "-", ", ", "  ", "/", "_", ". "];
 
-/** A small selection, so that documents, queries, rules and synonyms share words. */
+/** A few of WORDS, so that documents, queries, rules and synonyms share words. */
 export const vocabulary: fc.Arbitrary<string[]> = fc.uniqueArray(fc.constantFrom(...WORDS), {
   minLength: 5,
   maxLength: 20,
   size: "max",
 });
 
-/** Words with separators between them. */
+/** A text: a few words with separators between them. */
 export function textOf(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc
     .array(fc.tuple(words, fc.constantFrom(...SEPARATORS)), { maxLength: 7, size: "max" })

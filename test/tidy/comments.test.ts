@@ -49,7 +49,7 @@ function linesOf(path: string, text: string): Line[] {
   return text.split("\n").map((line, i) => ({ path, number: i + 1, text: line }));
 }
 
-/** Comment lines: whole lines, and comments at the end of code lines. */
+/** All comment lines, and comments at the end of code lines. */
 const COMMENTS = everything.flatMap(({ path, text }) =>
   linesOf(path, text).flatMap((line) => {
     const comment = /^\s*(?:\/\/|\/?\*).*|(?<=[;,{(\])]) \/\/ .*/.exec(line.text);

@@ -1,5 +1,5 @@
-// Finds module-level variables that are state: variables changed after the module was loaded, or objects that
-// can change without an assignment.
+// Finds module-level variables that are state: variables assigned after the module was loaded, and constants
+// whose object may be modified.
 import ts from "typescript";
 import { importedNames, parse } from "./names.js";
 import type { Source } from "./tree.js";
@@ -8,8 +8,8 @@ import type { Source } from "./tree.js";
 const CHANGING =
   /^(push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|set|add|delete|clear|append|setPrototypeOf|assign)$/;
 /**
- * Classes that a module may instantiate: value classes, and collections, whose changes are detected
- * separately.
+ * Classes that a module may instantiate. They are either immutable, or collections whose modifications are
+ * detected separately.
  */
 const STATELESS =
   /^(RegExp|TextEncoder|URL|Intl\.\w+|(Weak)?(Map|Set)|Array|ArrayBuffer|DataView|\w+(8|16|32|64)(Clamped)?Array)$/;

@@ -25,10 +25,7 @@ function filesUnder(folder: string): string[] {
     .filter((path) => !path.includes("node_modules/"));
 }
 
-/**
- * Returns every name by which a file or folder may be mentioned: each run of adjacent parts of its path from
- * the root.
- */
+/** Returns every name by which a file or folder may be mentioned: every contiguous part of its path. */
 function everyName(): Set<string> {
   const names = new Set<string>();
   for (const path of [...ROOT_FILES, ...FOLDERS.flatMap(filesUnder)]) {

@@ -33,7 +33,7 @@ export function otherVoices(sources: readonly Source[]): string[] {
   });
 }
 
-/** Returns the names of the source's functions that return an error. */
+/** Returns the names of the source's functions whose return type is such an error. */
 function errorMakers(source: Source): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -46,7 +46,7 @@ function errorMakers(source: Source): string[] {
 }
 
 /**
- * Returns texts of more than one word that become a body's `error` member or an argument of a function that
+ * Returns texts of more than one word that are a body's `error` member or an argument to a function that
  * creates an error.
  */
 function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text: string }[] {

@@ -1,13 +1,13 @@
-// Where mutable state is allowed. In the server: in objects created by the makers in server/start, with
-// periodic work only in jobs. In the engine: in the structs of a run.
+// Where mutable state is allowed. In the server: in objects created by the modules in server/start, and
+// periodic work only as jobs. In the engine: in structs that belong to one run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
 import { product, type Source } from "./tree.js";
 import { expectNone, linesMatching } from "./violations.js";
 
 /**
- * Module-level server variables that may change, as found by `moduleState`. A comment at each variable
- * explains why it is harmless.
+ * The module-level variables in the server that `moduleState` may find. A comment at each variable explains
+ * why it is harmless.
  */
 const KEPT_STATE = [
   "server/catalog/schema/resolved-schema.ts resolved",
@@ -39,14 +39,14 @@ const KEPT_ENGINE_STATE = [
 /** The thread watchdog, and the part of a front-end thread that reports to it. */
 const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
 
-/** Files outside server/start that may also create the parts listed in `MADE_ONCE`. */
+/** Files outside server/start that may also create instances of the classes in `MADE_ONCE`. */
 const MAKERS = [
   "server/http/search-parts.ts",
   "server/http/thread-counts.ts",
   "server/http/frontends/thread/front-end.ts",
 ];
 
-/** Parts that exist once per thread. */
+/** Classes and functions whose instances exist once per thread. */
 const MADE_ONCE = [
   "Lifecycle",
   "Intake",

@@ -64,8 +64,8 @@ function isBetween(found: Table, before: Table, after: Table): boolean {
 }
 
 /**
- * The server's recovered state. It must be the state before or after `pending`; unless that is a swap, each
- * document may match either state. Throws LossError.
+ * Reads the server's state after recovery, which must be the state before or after `pending`. Unless
+ * `pending` is a swap, some documents may be in the old state and others in the new. Throws LossError.
  */
 export async function recoveredState(
   server: TestServer,

@@ -1,5 +1,5 @@
-// The documents, writes and settings of the torture test. There are few ids, so they collide all the time,
-// and each write depends only on the seed and the model.
+// The torture test's documents, writes and settings. There are so few ids that writes collide constantly, and
+// each write depends only on the seed and the model.
 import type { Random } from "../../bench/random.js";
 
 export interface Document {

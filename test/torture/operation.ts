@@ -1,14 +1,15 @@
-// The operations of the torture test, each with its request and the resulting state. Until an operation is
-// answered, every document may be in its old or new state; everything else is old or new as a whole.
+// The torture test's operations, each with its request and the resulting state. Until an operation is
+// answered, each document may be in its old or its new state; anything else an operation changes is old or
+// new as a whole.
 import type { Random } from "../../bench/random.js";
 import { anyFilter, anyId, anyIds, anyMembers, type Document, type Table } from "./documents.js";
 
 export type Name = "live" | "next";
 
-/** Everything a lane has on the server. */
+/** The expected state of a lane's indexes. */
 export interface State {
   readonly tables: Readonly<Record<Name, Table>>;
-  /** Settings of the index with that name; a swap moves them too. */
+  /** Settings by index name; a swap exchanges them with the documents. */
   readonly settings: Readonly<Record<Name, Settings>>;
   readonly rules: Readonly<Record<Name, ReadonlyMap<string, boolean>>>;
 }

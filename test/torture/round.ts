@@ -1,6 +1,6 @@
-// One round: start a server, write and query concurrently in lanes, kill -9 in the middle, start again from
-// the data on disk, and check everything; twice on the same data. The seed determines what a lane does, but
-// not the moment of the kill.
+// One round: start a server; then, twice on the same data, write and query concurrently in lanes, kill -9 in
+// the middle, restart from disk and check everything. The seed determines what a lane does, but not the
+// moment of the kill.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface RoundResult {
   readonly unanswered: number;
   readonly queries: number;
   readonly ms: number;
-  /** Describes the loss and names the directory with the evidence; null if nothing was lost. */
+  /** The message describes the loss, and `directory` has the evidence; null if nothing was lost. */
   readonly loss: { readonly message: string; readonly directory: string } | null;
 }
 
@@ -134,7 +134,10 @@ export async function tortureRound(round: number, seed: number, kills = KILLS): 
   };
 }
 
-/** Kills the server after `ms` milliseconds, but on a slow machine not before there is something to lose. */
+/**
+ * Kills the server after `ms` milliseconds, or later on a slow machine: not before WRITES_LEAST writes have
+ * been acknowledged.
+ */
 async function loadAndKill(server: TestServer, lanes: readonly Lane[], ms: number): Promise<void> {
   let over = false;
   const writes = (): number => lanes.reduce((sum, { acknowledged }) => sum + acknowledged, 0);

@@ -1,5 +1,5 @@
-// A document as scoring sees it: for each text field, the positions of every term, including joined words and
-// markers, and the field's length as stored in the norm byte.
+// A document as scoring sees it: for each text field, every term's positions (joined words and markers are
+// terms too) and the field's length as stored in the norm byte.
 import { analyse, decodeNorm, encodeNorm } from "../words/analyse.js";
 import { type Marking, markerTerms, UNMARKED } from "../words/markers.js";
 import { type Analysis, type Document, type Field, isText, valuesOf } from "./values.js";
@@ -56,7 +56,7 @@ function fieldText(elements: string[], analysis: Analysis, marking: Marking): Fi
   return { positions, length: decodeNorm(encodeNorm(tokens)) };
 }
 
-/** Compares in dictionary order: by UTF-8 bytes. */
+/** Compares in the order of a segment's dictionary: by UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -1,5 +1,5 @@
 // The expected contents of a segment, computed directly from the documents: a naive model of the build
-// kernel. Requires valid documents. The reader handles byte order and packing.
+// kernel. Requires valid documents. Knows nothing of byte order or packing; segment-reader.ts decodes those.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import { analyse, encodeNorm, foldValue, type OracleAnalysis } from "../words/analyse.js";
 import { markerTerms } from "../words/markers.js";
@@ -58,7 +58,7 @@ function readCell(document: TwinDocument, field: TwinField, analysis: OracleAnal
   return cell;
 }
 
-/** The value in the form that a dictionary stores. */
+/** The value as the field's dictionary stores it. */
 function dictionaryValue(value: TwinScalar, type: number): string | bigint | number {
   if (isText(type)) return value as string;
   if (isFloat(type)) return Number(value) + 0;
@@ -134,7 +134,7 @@ function makeList(slot: number, cells: Cell[], term: string): ReadList {
   return { slot, postings, blocks };
 }
 
-/** Builds the segment of `documents`, whose sequence numbers are `seqs`. */
+/** Returns the expected segment for `documents` with the sequence numbers `seqs`. */
 export function makeSegment(
   fields: TwinField[],
   documents: TwinDocument[],

@@ -23,7 +23,7 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [name:
 
 export type Document = { id: string } & { [name: string]: Json };
 
-/** Characters that an index treats as letters or as separators, contrary to the general rules. */
+/** Characters for which an index overrides the general rules: it treats them as letters, or as separators. */
 export interface Analysis {
   symbols: string;
   separators: string;
@@ -74,7 +74,10 @@ export function parseJson(text: string): Json {
   ) as Json;
 }
 
-/** The type check for writes: no coercion, and null means missing. */
+/**
+ * True if the field's value in the document has the right type. Values are not converted, and null means
+ * missing.
+ */
 export function fits(document: Document, field: Field): boolean {
   const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
   if (raw === undefined || raw === null) return field.optional !== false;

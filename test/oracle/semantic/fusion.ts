@@ -1,5 +1,5 @@
-// Turns similarity into points, as specified in docs/ranking.md. A hybrid query adds them to the points for
-// its words; a semantic query uses them alone.
+// Converts cosines to points, as specified in docs/ranking.md. A hybrid query adds them to the points for its
+// words; a semantic query uses them alone.
 import type { Neighbours } from "../score.js";
 
 const COSINE_SHARE = 0.35;

@@ -1,5 +1,5 @@
-// Chooses the mode that answers a query, as specified in docs/semantic.md ("The four modes"), by checking one
-// reason after another. Depends only on the query and on the number of documents with all its words.
+// Chooses the mode that answers a query, as specified in docs/semantic.md ("The four modes"), by checking the
+// conditions one after another. Depends only on the query and on the number of documents with all its words.
 import type { Query } from "../query.js";
 import type { QueryText } from "../words/text.js";
 

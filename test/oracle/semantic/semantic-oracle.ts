@@ -24,7 +24,7 @@ import { scaleOf, singleCosine } from "../vectors/singles.js";
 import { type Near, neighboursOf } from "./fusion.js";
 import { modeOf } from "./gate.js";
 
-/** The documents nearest to a query's vector, for any number of wanted documents. */
+/** A query's vector as seen from the documents: which are nearest to it, and how near each of them is. */
 interface Space extends Omit<Near, "nearest" | "cosineMin"> {
   nearest(wanted: number): Near["nearest"];
   /** Sorted by the cosine estimated from the codes. */
@@ -34,16 +34,16 @@ interface Space extends Omit<Near, "nearest" | "cosineMin"> {
 const NUMBERS = 512;
 const FEEDBACK_DOCUMENTS = 3;
 /**
- * Number of exact comparisons per wanted document. The compared documents are those with the largest cosines
- * estimated from their codes.
+ * If `n` documents are wanted, this many times `n` are compared exactly: those with the largest estimated
+ * cosines.
  */
 const COMPARED_FACTOR = 2;
-/** A text match stores relevance as a whole number of steps of size 1 / STEPS, less than STEPS_END. */
+/** A text match stores relevance as a whole number of 1 / STEPS, below STEPS_END. */
 const STEPS = 2 ** 24;
 const STEPS_END = 2 ** 46;
 
 export class SemanticOracle extends Oracle {
-  /** Each stored vector's integers, keyed by the text of the member `embedding`. */
+  /** Each stored vector's integers, keyed by the JSON text of the document's `embedding`. */
   private readonly stored = new Map<string, number[]>();
   private readonly turned = new Map<string, Float32Array>();
 
@@ -87,8 +87,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * Documents that contain some of the words, then the nearest documents; `nearest` receives the documents
-   * found so far.
+   * Returns documents that contain some of the words, then the nearest documents. `nearest` receives the
+   * documents that the words have found so far.
    */
   private related(
     search: Search,
@@ -109,8 +109,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * The documents nearest to the vector after it has been drawn towards the first documents of `found` or, if
-   * `found` is null, towards the best word matches.
+   * First draws the vector towards the first documents of `found` or, if `found` is null, towards the best
+   * word matches. Returns the documents nearest to the resulting vector.
    */
   private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search, found: Row[] | null): Space {
     const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
@@ -156,8 +156,8 @@ export class SemanticOracle extends Oracle {
   }
 
   /**
-   * Draws the query towards the mean of the rows' vectors: the rows that have vectors contribute half of the
-   * resulting direction.
+   * Draws the query's vector towards the mean of the rows' vectors. Query and mean have equal weight. Rows
+   * without a vector are ignored.
    */
   private drawn(query: Float32Array, rows: Row[]): Float32Array {
     const vectors = rows.flatMap((row) => {

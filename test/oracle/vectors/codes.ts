@@ -42,13 +42,13 @@ export interface PlainNearest {
   seq: number;
   distance: number;
   estimate: number;
-  /** Rounded exactly as in the product. */
+  /** Estimate from the signs, rounded exactly as in the product. */
   singleEstimate: number;
 }
 
 /**
- * Rows with a vector: those whose signs differ least from the signs of the query come first; on a tie, the
- * newer row.
+ * Returns the rows that have a vector. Those whose signs differ least from the query's signs come first; on a
+ * tie, the newer row.
  */
 export function plainNearest(
   rows: readonly { seq: number; vector: PlainVector }[],

@@ -100,7 +100,7 @@ export function decodeModel(bytes: Uint8Array): PlainModel {
   };
 }
 
-/** True if a term's occurrences in the field count. */
+/** True if occurrences of the term in the field contribute to vectors. */
 function counts(term: string, slot: PlainSlot): boolean {
   if (term === "") return false;
   const isStem = term.charCodeAt(0) === L.TERM_STEM;

@@ -46,7 +46,7 @@ function inRange(character: string, ranges: [number, number][]): boolean {
 }
 
 function isAccent(character: string): boolean {
-  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation among points
+  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation among the vowel points
   return inRange(character, [
     [0x300, 0x36f],
     [0x1ab0, 0x1aff],

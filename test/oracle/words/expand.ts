@@ -1,12 +1,12 @@
-// Dictionary statistics of a word, counted document by document: documents that contain it, its prefix range,
-// its typos. Distances use the full optimal string alignment matrix.
+// A word's dictionary statistics, counted document by document: the documents that contain it, the terms that
+// start with it, its near terms. Distances use the full optimal string alignment matrix.
 
 import { compareBytes, type Row } from "../segments/rows.js";
 import { isMarker } from "./markers.js";
 
-/** Maximum number of prefix terms listed; any further ones are only counted. */
+/** If more terms than this start with a word, they are counted but not listed. */
 const PREFIX_TERMS_LISTED = 64;
-/** At most this many terms that contain a word are used. */
+/** Of the longer terms that contain a word, at most this many are used, shortest first. */
 const INFIX_TERMS_LISTED = 256;
 
 export interface Typo {
@@ -72,8 +72,8 @@ export function expandWord(dictionary: Dictionary, word: string, fieldCount: num
 }
 
 /**
- * Terms at a distance of 1 to `distanceMax` from the word. With `prefixes`, also terms with a prefix at such
- * a distance.
+ * Returns terms at a distance of 1 to `distanceMax` from the word. With `prefixes`, also terms that have a
+ * prefix at such a distance.
  */
 export function typosOf(
   dictionary: Dictionary,
@@ -101,7 +101,10 @@ export interface Infix {
   frequencies: number[];
 }
 
-/** The shortest longer terms that contain the word. With `atStart`, they may start with the word. */
+/**
+ * Returns the shortest of the terms that contain `word` and are longer. Unless `atStart`, terms that start
+ * with the word are left out.
+ */
 export function infixesOf(
   dictionary: Dictionary,
   word: string,

@@ -1,5 +1,5 @@
-// Chooses the near terms that were probably meant, as specified in docs/ranking.md: a term's cost depends on
-// how often it occurs together with the query's other words.
+// Chooses the near terms that were probably meant, as specified in docs/ranking.md: a term costs less if it
+// often occurs together with the query's other words.
 import type { Typo } from "./expand.js";
 
 export interface RankedTypo extends Typo {
@@ -20,12 +20,12 @@ export interface QueryWordDocuments {
 }
 
 export interface Judged extends QueryWordDocuments {
-  /** Upper bound on the number of documents with a known form of the word. */
+  /** Upper bound on the number of documents that contain the word in a known form. */
   frequency: number;
   typos: RankedTypo[];
-  /** True if `documents` lists every document that contains a known form of the word. */
+  /** True if `documents` has every document that contains the word in a known form. */
   complete: boolean;
-  /** Maximum amount by which a near term's cost may exceed that of the word itself. */
+  /** A near term is kept if its cost exceeds the typed word's cost by at most this. */
   doubt: number;
 }
 
@@ -36,8 +36,8 @@ const UNKNOWN_WORD = 145;
 const LIKELY_MAX = 16;
 
 /**
- * The near terms that may have been meant, by word number. `documentsOf` returns the documents that have a
- * near term in any form.
+ * Returns, by word number, the near terms that may have been meant. `documentsOf` returns the documents that
+ * contain a near term in any form.
  */
 export function judge(
   words: Judged[],
@@ -84,8 +84,8 @@ export function judge(
 }
 
 /**
- * `others`: for each other word, the number of documents that contain it and the number that also contain
- * this one.
+ * The cost of a term in `documents` documents. `others` has, for each other word, the number of documents
+ * that contain it and the number that contain both.
  */
 function costOf(
   documents: number,

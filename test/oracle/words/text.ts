@@ -19,7 +19,7 @@ export interface QueryWord {
 /** An occurrence of a word. */
 type Occurrence = Omit<QueryWord, "count">;
 
-/** A token of a run; `word` is -1 if the word was dropped. */
+/** One token in `runs`, with the number of its word; -1 if the word was dropped. */
 export interface QueryToken {
   term: string;
   word: number;
@@ -34,7 +34,7 @@ export interface Compound {
 
 export interface QueryText {
   words: QueryWord[];
-  /** Runs of plain words, separated by quotes and exclusions. */
+  /** Sequences of consecutive unquoted words. A quoted or excluded part ends a sequence. */
   runs: QueryToken[][];
   compounds: Compound[];
   phrases: string[][];
@@ -61,7 +61,7 @@ export function readText(q: string, rules: TextRules, analysis: Analysis): Query
   const text: QueryText = { words: [], runs: [[]], compounds: [], phrases: [], excludes: [], terms: [] };
   const all = q.trim() === "*" ? [] : partsOf(q, analysis);
   const parts = all.filter(({ tokens }) => tokens.length > 0);
-  const occurrences: Occurrence[] = []; // at first, `word` and `covers` contain positions in this list
+  const occurrences: Occurrence[] = []; // `word` and `covers` are positions in this list until withWords
   for (const [i, { minus, quoted, source, tokens }] of parts.entries()) {
     const plain = tokens.filter((token) => token.parts === 1);
     const terms = plain.map((token) => token.term);
@@ -133,7 +133,10 @@ function partsOf(q: string, analysis: Analysis): Part[] {
   });
 }
 
-/** A dictionary splits runs of tokens without separators into words; every other token is a word. */
+/**
+ * Groups tokens into words. Tokens with no separator between them are split into words by a dictionary; any
+ * other token is a word.
+ */
 function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   const bytes = Buffer.from(source);
   const groups: OracleToken[][] = [];
@@ -154,7 +157,10 @@ function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
   });
 }
 
-/** Drops stop words unless nothing else remains. A repeated word counts once, in its most tolerant form. */
+/**
+ * Drops stop words unless nothing else remains. A repeated word is kept once, with the most tolerant settings
+ * of its occurrences.
+ */
 function withWords(
   text: QueryText,
   occurrences: Occurrence[],

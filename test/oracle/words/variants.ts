@@ -9,10 +9,10 @@ import type { QueryText, QueryWord } from "./text.js";
 
 export interface Variant {
   kind: "stem" | "joined" | "synonym" | "split";
-  /** Numbers of the words matched by a document that contains this variant. */
+  /** Numbers of the query words that a document matches if it contains this variant. */
   covers: number[];
   terms: string[];
-  /** True if the terms must be consecutive; otherwise any of them matches. */
+  /** True if the terms must be consecutive; otherwise, any one of them matches. */
   sequence: boolean;
   prefix: boolean;
   exact: boolean;
@@ -58,7 +58,10 @@ function joined(term: string, covers: number[]): Variant {
   return { kind: "joined", covers, terms: [term], sequence: false, prefix: false, exact: true, factor: 0.95 };
 }
 
-/** Also matches longer words that start with the variant, if its last word may be unfinished. */
+/**
+ * If the variant's last word may be unfinished, adds a second variant that matches longer words that start
+ * with it.
+ */
 function withBegun(whole: Variant, unfinished: boolean): Variant[] {
   const begun = { ...whole, prefix: true, exact: false, factor: whole.factor * 0.8 };
   return unfinished ? [whole, begun] : [whole];

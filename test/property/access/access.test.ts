@@ -1,5 +1,5 @@
-// Access rights and visibility in random stories of tenants, keys, search tokens, plans, restarts and kills:
-// the server must answer like a model written from the documentation (test/oracle/access.ts).
+// Tests access rights and visibility with random stories of tenants, keys, search tokens, plans, restarts and
+// kills: the server must answer like a model written from the documentation (test/oracle/access.ts).
 // SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, test } from "vitest";
@@ -14,7 +14,7 @@ import { INDEXES, PLANS, Story } from "./story.js";
 const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(6, 500));
 const timeout = effort(300_000, 86_400_000);
 const STEPS_MAX = 150;
-/** All expiry times are within this many hours. */
+/** Every key and token that expires does so within this many hours. */
 const HOURS_MAX = 40;
 
 /** Relative frequency of each kind of step. */

@@ -1,8 +1,8 @@
-// The kinds of step that make up a story.
+// The kinds of step in a story.
 import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
 import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
-/** One event of a story. Each number in it picks one of the items that exist at that moment. */
+/** One step of a story. Its numbers pick from the keys, tenants and so on that exist when the step runs. */
 export interface Step {
   readonly kind: keyof typeof STEPS;
   readonly who: number;
@@ -21,8 +21,8 @@ const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
 
 /**
- * Picks a credential. In rare cases it is none, and half of the time one of the latest, so that keys create
- * further keys.
+ * Picks a credential: one time in 20 none or an unknown one, half of the time one of the newest, so that keys
+ * create further keys, otherwise any.
  */
 function someone({ credentials }: Story, pick: number): Credential {
   const rest = Math.floor(pick / 20);

@@ -62,7 +62,8 @@ export class Story {
   }
 
   /**
-   * Checks which documents every credential sees in every index now, and which indexes and keys it can list.
+   * Checks which documents every credential currently sees in every index, and which indexes and keys it can
+   * list.
    */
   async askAll(): Promise<void> {
     for (const credential of [...NOBODY, ...this.credentials]) {
@@ -190,7 +191,7 @@ export class Story {
     this.credentials.push({ kind: "token", key, value, token: { text, ...members } });
   }
 
-  /** Restarts the server. A killed server may lose its most recent counts, but nothing else. */
+  /** Restarts the server. A killed server may lose its most recent search counts, but nothing else. */
   async restart(killed: boolean): Promise<void> {
     await this.#server.stop(killed ? "SIGKILL" : "SIGTERM");
     await this.#server.launch();
@@ -299,7 +300,7 @@ export class Story {
     if (status === 200) (this.identify(by) as Rights).tenant.indexes.delete(index);
   }
 
-  /** Every request names some tenant. The server must ignore it unless the bootstrap key is used. */
+  /** Every request names a tenant, which the server must ignore unless the request uses the bootstrap key. */
   #ask(by: Credential, method: string, path: string, status: number, body?: unknown): Promise<Reply> {
     const named = by.kind === "bootstrap" ? by.tenant : this.tenants[path.length % this.tenants.length]!;
     return askAs(this.#server, by, named, { method, path, status, body });
@@ -331,7 +332,8 @@ export class Story {
   }
 
   /**
-   * `there` says whether the requested item is among the given documents; if not, the expected status is 404.
+   * Returns the expected status for a request to an index. `there` receives the ids of the visible documents
+   * and returns false if the requested document is not among them, in which case 404 is expected.
    */
   #onIndex(by: Credential, scope: string, index: string, there?: (ids: string[]) => boolean): number {
     return this.#allowed(by, (may) => {
