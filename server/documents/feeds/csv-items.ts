@@ -7,7 +7,7 @@ import { FeedError } from "../../ground/errors.js";
 import { type CsvRow, detectDelimiter, readCsv } from "../formats/csv.js";
 import { InputError } from "../formats/input-error.js";
 import { type FeedText, INVALID, invalidBytes } from "./charset.js";
-import { type FeedItem, setMember } from "./feed-item.js";
+import { type FeedItem, isLarger, setMember } from "./feed-item.js";
 import { following } from "./following.js";
 
 /**
@@ -70,17 +70,15 @@ function rowItem(
   encoding: string,
 ): FeedItem {
   if (problem !== undefined) return { at, value: null, problem: `line ${line}: ${problem}` };
-  let length = 0;
   const value: Record<string, string> = {};
   for (let i = 0; i < columns.length; i++) {
     const cell = cells[i]!;
     if (cell.includes(INVALID)) {
       return { at, value: null, problem: `line ${line}: ${invalidBytes(encoding)}` };
     }
-    length += cell.length;
     if (columns[i] !== "") setMember(value, columns[i]!, cell);
   }
-  if (length <= itemBytesMax) return { at, value };
+  if (!isLarger(cells, itemBytesMax)) return { at, value };
   return { at, value: null, problem: `line ${line}: item is larger than ${itemBytesMax} bytes` };
 }
 

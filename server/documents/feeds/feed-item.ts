@@ -28,6 +28,17 @@ export interface FeedItem {
   readonly problem?: string;
 }
 
+/** Maximum number of bytes in UTF-8 per UTF-16 code unit. */
+const BYTES_PER_UNIT_MAX = 3;
+
+/** True if the texts together have more than `bytesMax` bytes in UTF-8. */
+export function isLarger(texts: readonly string[], bytesMax: number): boolean {
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  // Bytes are counted only if the number of code units does not decide.
+  if (units * BYTES_PER_UNIT_MAX <= bytesMax) return false;
+  return units > bytesMax || texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > bytesMax;
+}
+
 export function htmlPage(): FeedError {
   return new FeedError("SK-DS-422", "the feed is an HTML page; does its address need a login?");
 }

@@ -4,7 +4,7 @@
 
 import { FeedError } from "../../ground/errors.js";
 import { type FeedText, INVALID } from "./charset.js";
-import type { FeedItem, FeedObject } from "./feed-item.js";
+import { type FeedItem, type FeedObject, isLarger } from "./feed-item.js";
 import { following } from "./following.js";
 import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js";
 
@@ -122,13 +122,16 @@ class LineItems {
   }
 
   #add(text: string): void {
+    // A UTF-16 code unit has at least one byte. The exact size is checked at the end of the line.
     if (this.#rest.length + text.length > this.#options.itemBytesMax) this.#isTooLong = true;
     this.#rest = this.#isTooLong ? "" : this.#rest + text;
   }
 
   #endLine(items: FeedItem[]): void {
+    const { itemBytesMax } = this.#options;
     this.#line++;
-    if (this.#isTooLong) items.push(this.#failed(`larger than ${this.#options.itemBytesMax} bytes`));
+    if (this.#isTooLong || isLarger([this.#rest], itemBytesMax))
+      items.push(this.#failed(`larger than ${itemBytesMax} bytes`));
     else if (this.#rest.trim() !== "") items.push(this.#read(this.#rest));
     this.#rest = "";
     this.#isTooLong = false;

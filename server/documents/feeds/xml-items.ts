@@ -4,7 +4,7 @@
 // feed. xml-values.ts reads the items' contents.
 
 import { FeedError } from "../../ground/errors.js";
-import { htmlPage } from "./feed-item.js";
+import { htmlPage, isLarger } from "./feed-item.js";
 import { BROKEN, END_TAG, NEED_MORE, START_TAG, TEXT, XmlScanner } from "./xml-scanner.js";
 
 export interface XmlItem {
@@ -33,9 +33,9 @@ const DEPTH_MAX = 64;
 export async function* xmlItems(
   pieces: AsyncIterable<string>,
   itemsPath: string | null,
-  itemLengthMax: number,
+  itemBytesMax: number,
 ): AsyncGenerator<readonly XmlItem[]> {
-  const splitter = new XmlSplitter(itemsPath, itemLengthMax);
+  const splitter = new XmlSplitter(itemsPath, itemBytesMax);
   for await (const piece of pieces) {
     const items = splitter.push(piece);
     if (items.length > 0) yield items;
@@ -46,7 +46,7 @@ export async function* xmlItems(
 class XmlSplitter {
   readonly #scanner = new XmlScanner();
   readonly #path: ItemsPath;
-  readonly #itemLengthMax: number;
+  readonly #itemBytesMax: number;
   /** Names of the open elements, root first. */
   readonly #open: string[] = [];
   /** Number of open elements below DEPTH_MAX in the current item. Their names are not kept. */
@@ -59,9 +59,9 @@ class XmlSplitter {
   #itemFrom = 0;
   #problem: string | null = null;
 
-  constructor(itemsPath: string | null, itemLengthMax: number) {
+  constructor(itemsPath: string | null, itemBytesMax: number) {
     this.#path = new ItemsPath(itemsPath);
-    this.#itemLengthMax = itemLengthMax;
+    this.#itemBytesMax = itemBytesMax;
   }
 
   push(piece: string): XmlItem[] {
@@ -76,7 +76,7 @@ class XmlSplitter {
       else if (found === BROKEN) this.#broken(scanner.name);
       else if (found === TEXT) this.#broken("text outside the root element");
     }
-    if (this.#itemDepth >= 0 && scanner.text.length - this.#itemFrom > this.#itemLengthMax) this.#tooLong();
+    if (this.#itemDepth >= 0 && scanner.text.length - this.#itemFrom > this.#itemBytesMax) this.#tooLong();
     return this.#items;
   }
 
@@ -87,7 +87,7 @@ class XmlSplitter {
   #keepFrom(): number {
     const { tagFrom, needsFrom, text } = this.#scanner;
     if (this.#itemDepth >= 0) return this.#problem === null ? this.#itemFrom : needsFrom;
-    return text.length - tagFrom > this.#itemLengthMax ? needsFrom : tagFrom;
+    return text.length - tagFrom > this.#itemBytesMax ? needsFrom : tagFrom;
   }
 
   end(): void {
@@ -153,16 +153,17 @@ class XmlSplitter {
 
   #endItem(): void {
     const { text, to } = this.#scanner;
+    const item = this.#problem === null ? text.slice(this.#itemFrom, to) : "";
     this.#count++;
-    if (this.#problem === null && to - this.#itemFrom > this.#itemLengthMax) this.#tooLong();
-    if (this.#problem === null) this.#items.push({ at: this.#count, text: text.slice(this.#itemFrom, to) });
+    if (isLarger([item], this.#itemBytesMax)) this.#tooLong();
+    if (this.#problem === null) this.#items.push({ at: this.#count, text: item });
     else this.#items.push({ at: this.#count, text: "", problem: this.#problem });
     this.#itemDepth = -1;
     this.#problem = null;
   }
 
   #tooLong(): void {
-    this.#spoil(`item is larger than ${this.#itemLengthMax} bytes`);
+    this.#spoil(`item is larger than ${this.#itemBytesMax} bytes`);
   }
 
   #startTooDeep(): void {

@@ -82,6 +82,9 @@ describe("CSV feeds", () => {
       "line 3: item is larger than 1048576 bytes",
       { id: "3", title: "c" },
     ]);
+    expect(await values("csv", `id,title\n1,${"ä".repeat(600_000)}\n`)).toEqual([
+      "line 2: item is larger than 1048576 bytes",
+    ]);
     expect(await refused(`id,title\n${row(5_000_000)}`)).toMatch(
       /^SK-DS-413 broken CSV: a row is longer than 4 MiB/,
     );

@@ -200,6 +200,12 @@ describe("hostile feeds", () => {
       "line 2 is larger than 1048576 bytes",
       { id: 3 },
     ]);
+    const umlauts = `{"a":"${"ä".repeat(600_000)}"}`; // 1.2 MB
+    expect(await refused(`[${umlauts}]`)).toBe("SK-DS-413 item 1 is larger than 1048576 bytes");
+    expect(await values("json", `{"id":1}\n${umlauts}\n`)).toEqual([
+      { id: 1 },
+      "line 2 is larger than 1048576 bytes",
+    ]);
   });
 
   test("data around the items costs nothing, whatever its length", async () => {

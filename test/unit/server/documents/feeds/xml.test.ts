@@ -233,7 +233,8 @@ describe("hostile documents", () => {
     ["a comment", `<!--${"x".repeat(5_000_000)}-->`],
     ["CDATA", `<a><![CDATA[${"<".repeat(5_000_000)}]]></a>`],
     ["children", "<a/>".repeat(1_250_000)],
-  ])("%s of 5 MB fails its item", async (_, item) => {
+    ["two-byte letters", `<a>${"ä".repeat(600_000)}</a>`],
+  ])("%s of more than 1 MiB: the item fails", async (_, item) => {
     const xml = rss(`<item><id>1</id></item><item>${item}</item><item><id>3</id></item>`);
     expect(await values("brandx_merchant", xml)).toEqual([
       { id: "1" },
