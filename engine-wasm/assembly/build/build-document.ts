@@ -39,7 +39,7 @@ export class DocumentCheck {
   decimal: Decimal;
   embedding: EmbeddingReader;
   document: usize; // address of the current document
-  number: u64; // the last number parsed
+  number: u64; // the last number that was parsed: an i64 or the bits of an f64
 
   /** Why the document was refused: DOC_*, the slot or NO_SLOT, and the byte position in the document. */
   refusedCode: i32;

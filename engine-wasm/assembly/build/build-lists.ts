@@ -42,10 +42,10 @@ export class ListsWriter {
   schema: Schema;
   terms: KeyTable;
   sink: Sink;
-  records: usize; // sort records for the entries, in order
-  next: u32; // index of the next record
-  previous: usize; // the last entry written; 0 = none
-  lists: u32; // the lists section's offset
+  records: usize; // sort records of the term table's entries, in dictionary order
+  next: u32; // index of the next sort record
+  previous: usize; // the last term table entry written; 0 = none
+  lists: u32; // the lists section's offset in the segment
   stream: usize;
   buffer: usize;
   varints: Varints;

@@ -18,14 +18,14 @@ export class Column {
   type: u32;
   flags: u32;
   language: u32; // language of the field's text, 0 = none
-  rows: u32; // row capacity of the arrays below
-  elements: u32; // number of elements in the rows added so far
+  rows: u32; // capacity in rows of `offsets`, `present` and `norms`
+  elements: u32; // number of elements in all rows added so far
   capacity: u32; // capacity of `cells`, in elements
   cells: usize; // 8 bytes per element: i64, f64 bits, hash, or a dictionary value's address
-  offsets: usize; // u32[rows + 1], arrays only
+  offsets: usize; // u32[rows + 1]: each row's first element; only if the field is an array
   present: usize; // bitset of the rows with a value
   norms: usize; // u8[rows]
-  values: usize; // text with a dictionary: linked list of its distinct values, newest first
+  values: usize; // string field with a dictionary: linked list of its distinct values, newest first
   valueCount: u32;
   rawBytes: u32; // total raw bytes of the distinct values
   foldedBytes: u32;
@@ -34,12 +34,13 @@ export class Column {
   escaped: u32;
   start: usize;
   end: usize;
-  number: u64; // a single number or bool, checked and parsed
-  pending: u32; // number of checked array elements; parsed numbers are already in `cells` after `elements`
+  number: u64; // the value, if it is a single number or bool: an i64 or the bits of an f64
+  // Number of array elements checked so far; numbers are already in `cells`, from index `elements`.
+  pending: u32;
 }
 
 const FIELD_HEAD: usize = 7;
-const NAME_COLUMN: usize = ENTRY_HEADER; // u32 in a name entry
+const NAME_COLUMN: usize = ENTRY_HEADER; // entry offset of a u32: the column's address
 const NAME_ENTRY_BYTES: u32 = 16;
 const CELLS_FIRST: u32 = 64;
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
@@ -49,7 +50,7 @@ const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 export class Schema {
   columnCount: u32;
   private columns: usize; // u32 column addresses, by slot
-  /** Pseudo columns, which contain only the current document's value. */
+  /** Pseudo columns for the `id` and `embedding` members. They contain only the current document's value. */
   idColumn: Column;
   embeddingColumn: Column;
   private names: KeyTable;

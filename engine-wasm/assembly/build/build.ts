@@ -49,14 +49,14 @@ import { termsCreate } from "./term-table";
 import { orderValues, putDictionary, valuesCreate } from "./value-table";
 
 const DOCUMENT_HEAD: usize = 12;
-const RESULT_HEAD: usize = 8; // byte length, refused count
-const BYTES_A_STEP: usize = 0x2000; // bytes of documents per step
+const RESULT_HEAD: usize = 8; // u32 byte length, u32 number of refused documents
+const BYTES_A_STEP: usize = 0x2000; // a step ends after this many bytes of documents
 const TERMS_A_STEP: u32 = 512;
 
 const STAGE_DOCUMENTS: u32 = 0;
-const STAGE_VALUES: u32 = 1; // sorts a column's values
-const STAGE_TERMS: u32 = 2; // sorts ids and terms
-const STAGE_COLUMNS: u32 = 3; // writes a column
+const STAGE_VALUES: u32 = 1; // each step sorts one column's values
+const STAGE_TERMS: u32 = 2; // one step sorts ids and terms
+const STAGE_COLUMNS: u32 = 3; // each step writes one column
 const STAGE_LISTS: u32 = 4;
 const STAGE_DONE: u32 = 5;
 
@@ -66,21 +66,21 @@ class Build {
   stage: u32;
   next: usize; // address of the next document
   end: usize; // end of the input
-  count: u32; // number of documents
-  index: u32; // index of the next document or column
+  count: u32; // number of documents in the input
+  index: u32; // index of the next document or column, depending on `stage`
   schema: Schema;
   check: DocumentCheck;
   adder: RowAdder;
-  orders: usize; // u32 per column: address of its sorted values; 0 = none
+  orders: usize; // u32 per column: address of its values in sorted order; 0 = the column has no dictionary
   sink: Sink;
   dictionary: DictionaryWriter;
   lists: ListsWriter;
 
   rows: u32;
   refused: u32;
-  refusals: usize; // REFUSED_* entries
-  seqs: usize; // u64 per row
-  ids: usize; // sort records {hash, row}
+  refusals: usize; // REFUSED_* entries of the documents refused so far
+  seqs: usize; // sequence numbers, u64 per row
+  ids: usize; // sort records {u64 id hash, u32 row}
   vectors: usize; // the rows' vector records; 0 = no row has a vector
 
   /** Reads the schema program and prepares for the documents. Returns false if the program is malformed. */

@@ -10,18 +10,20 @@ import { KeyTable, Pool, tableCreate, tableEnter } from "./key-table";
 
 const TERM_NEXT_ROW: usize = 12; // u32, row of the latest posting + 1; 0 = none yet
 const TERM_POSITION: usize = 16; // u32, latest position
-export const TERM_POSTINGS: usize = 20; // u32
-const TERM_OCCURRENCES: usize = 24; // u32
-const TERM_AT: usize = 28; // u32, write end of the stream
+export const TERM_POSTINGS: usize = 20; // u32, number of postings
+const TERM_OCCURRENCES: usize = 24; // u32, number of occurrences
+const TERM_AT: usize = 28; // u32, address at which the stream continues
 const TERM_END: usize = 32; // u32, end of the current chunk
-const TERM_LINK: usize = 36; // u32, where to write the next chunk's address
+const TERM_LINK: usize = 36; // u32, address at which the next chunk's address is stored
 const TERM_CHUNK: usize = 40; // u32, the current chunk's size in bytes
-const TERM_MORE: usize = 44; // u32, address of the second chunk
-export const TERM_STEMMED: usize = 48; // u32, entry of the term's stem; see text-terms.ts
-const TERM_INLINE: usize = 52; // the first chunk
+const TERM_MORE: usize = 44; // u32, address of the chunk after the inline one
+// u32, address of the entry for the term's stem, or NO_STEM (text-terms.ts).
+export const TERM_STEMMED: usize = 48;
+const TERM_INLINE: usize = 52; // the first chunk is stored in the entry itself
 const INLINE_BYTES: usize = 16;
 const TERM_ENTRY_BYTES: u32 = 68;
-// Chunks double in size up to this; each begins with u32 address of the next.
+// Each chunk is twice as large as the previous one, up to this size. A chunk begins with the next chunk's
+// address (u32).
 const CHUNK_BYTES_MAX: u32 = 1024;
 
 export function termsCreate(pool: Pool): KeyTable {

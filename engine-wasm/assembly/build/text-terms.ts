@@ -22,7 +22,7 @@ import { KeyTable, tableEnter } from "./key-table";
 import { entryOccurs, TERM_STEMMED, termOccurs } from "./term-table";
 
 const SPACE: u32 = 0x20;
-const NO_STEM: u32 = 1; // in TERM_STEMMED: the term is known to have no stem; 0 = not looked up yet
+const NO_STEM: u32 = 1; // value of TERM_STEMMED for a term known to have no stem; 0 = not looked up yet
 const STEM_HEAD: u32 = 2;
 const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 
@@ -34,10 +34,10 @@ export class TextTerms {
   terms: KeyTable;
   tokens: Tokenizer;
   joined: JoinedTokens;
-  stem: usize; // buffer for a stem term
-  sku: usize; // buffers for the whole-value terms
+  stem: usize; // buffer for building a TERM_STEM term
+  sku: usize; // buffers for building the TERM_SKU and the TERM_VALUE term
   value: usize;
-  // Current length of each whole-value term, or TOO_LONG if it does not fit.
+  // Current length in bytes of each of these two terms, or TOO_LONG if it does not fit.
   skuBytes: u32;
   valueBytes: u32;
 

@@ -18,8 +18,9 @@ import { Sink, sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { Column, keepsValues } from "./build-schema";
 import { ENTRY_KEY, KeyTable, Pool, tableCreate } from "./key-table";
 
-const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length} of the folding; address 0 = new value
-const VALUE_ORDINAL: usize = 20; // u32
+// Span {u32 address, u32 length} of the folded value; address 0 = not folded yet.
+const VALUE_FOLDED: usize = 12;
+const VALUE_ORDINAL: usize = 20; // u32, the value's index in the sorted dictionary
 const VALUE_NEXT: usize = 24; // u32, address of the next value in the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 

@@ -10,7 +10,7 @@ export function branchesAdd(segment: usize, branches: usize, from: u32, to: u32)
   const lcps = Seg.at(segment, SEG_TERM_LCP);
   for (let term = from; term < to; term++) {
     const shared = Mem.u8At(lcps + term);
-    const ends = shared >= Seg.termLength(segment, term); // only in a damaged segment
+    const ends = shared >= Seg.termLength(segment, term); // can be true only in a damaged segment
     Mem.putU8(branches + <usize>term, ends ? 0 : Mem.u8At(Seg.termAt(segment, term) + shared));
   }
 }

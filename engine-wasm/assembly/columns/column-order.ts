@@ -7,10 +7,11 @@ import { Mem } from "../memory/mem";
 @unmanaged
 export class RowOrder {
   /**
-   * Rows that sort before the given value: those with greater values if `descending`, else with smaller ones.
+   * Bits of the rows that sort before the given value: greater values if `descending`, otherwise smaller
+   * ones.
    */
   beyond: u64;
-  /** Rows whose value equals the given value. */
+  /** Bits of the rows whose value equals the given value. */
   equal: u64;
 }
 

@@ -19,7 +19,8 @@ const ZONE_SHIFT: u32 = 7;
 const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
 const RANGE_BYTES: usize = 16;
 const CODES: u32 = 256;
-const SAMPLE_ROWS: u32 = 2048; // rows sampled to choose codes; each code gets about equally many rows
+// Number of rows sampled to choose the codes' bounds, so that each code covers about equally many rows.
+const SAMPLE_ROWS: u32 = 2048;
 
 /** A field's column if it is worth summarising, else 0. Booleans already take only one byte. */
 export function summarisedColumn(segment: usize, field: usize): usize {
@@ -129,7 +130,8 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 }
 
 const NO_CODE: u32 = 0xffff;
-const LOOKED_AT_SINGLY: u64 = 6; // up to this many rows of 64 are checked one by one
+// If at most this many of 64 rows are to be checked, they are checked one by one.
+const LOOKED_AT_SINGLY: u64 = 6;
 // Size of the buffer for rows whose values must be read. The values are far apart in memory, so rows are
 // collected first and then read in one loop, in which the processor can fetch many values at once.
 const ASKED_BYTES: usize = 0x4000;
@@ -152,9 +154,9 @@ export function scanCodes(
   among: usize,
   to: usize,
 ): void {
-  let first = NO_CODE; // all rows with codes from `first` to `last` are in range
+  let first = NO_CODE; // every row with a code from `first` to `last` is in the range
   let last: u32 = 0;
-  let partial = NO_CODE; // rows with the codes `partial` and `other` may be in range
+  let partial = NO_CODE; // rows with code `partial` or `other` may be in the range: their values must be read
   let other = NO_CODE;
   for (let code: u32 = 0; code < CODES; code++) {
     const least = Mem.u64At(ranges + <usize>code * RANGE_BYTES);
@@ -176,7 +178,7 @@ export function scanCodes(
   const asked = scratch(ASKED_BYTES);
   let askedEnd = asked;
   for (let from: u32 = 0; from < rows; from += 64) {
-    // No bit is set at or beyond `rows`.
+    // The last word's bits at and after `rows` are 0.
     const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6));
     if (here == 0) continue;
     const at = codes + <usize>from;
@@ -210,7 +212,7 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);
     const bits = to + ((<usize>(row >> 6)) << 3);
-    // Branch-free, because a branch would be unpredictable.
+    // Does not branch, because the processor could not predict the branch.
     const inside: u64 = valueKey(type, column, row) - low <= high - low ? 1 : 0;
     Mem.putU64(bits, Mem.u64At(bits) | (inside << (row & 63)));
   }

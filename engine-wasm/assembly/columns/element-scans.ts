@@ -5,16 +5,16 @@ import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { Range } from "./columns";
 
-const SKIPPED: u32 = 64; // number of rows skipped at a time
+const SKIPPED: u32 = 64; // `addRowOf` first moves forward in steps of this many rows
 
 /**
  * Scans one column's elements and adds the rows of matching elements to the bitset `to`. In scratch memory.
  */
 @unmanaged
 export class Elements {
-  offsets: usize; // u32[rows + 1]
+  offsets: usize; // u32[rows + 1]: each row's first element
   rows: u32;
-  row: u32; // the last matching element's row
+  row: u32; // row of the last matching element
   to: usize;
 
   static make(offsets: usize, rows: u32, to: usize): Elements {

@@ -8,14 +8,16 @@ import { Mem } from "../memory/mem";
 const ALL: u64 = 0xffffffffffffffff;
 
 const TABLES: usize = 4;
-const TABLED_VALUES: u32 = 2048; // with more values, consecutive rows rarely share one: one table suffices
-const TABLED_ROWS: u32 = 16; // several tables need at least this many rows per value to pay off
+// With more distinct values, consecutive rows rarely share one, so one table is enough.
+const TABLED_VALUES: u32 = 2048;
+// Minimum average number of rows per value for which several tables are worthwhile.
+const TABLED_ROWS: u32 = 16;
 
 /** Counts by ordinal, in one table or in several that `sum` combines. Allocated in scratch memory. */
 @unmanaged
 class CountTables {
-  counts: usize; // u32 by ordinal: the first table
-  step: usize; // distance in bytes between tables; 0 = only one table
+  counts: usize; // u32 by ordinal: the first table of counts
+  step: usize; // distance in bytes from one table to the next; 0 = there is only one
 
   /** Adds up all tables into the first, and returns it. */
   sum(values: u32): usize {

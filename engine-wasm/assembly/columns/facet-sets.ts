@@ -10,7 +10,7 @@ import { countNumbers, countsOf } from "./facet-counts";
 const SAMPLE_ROWS: u32 = 4096;
 const ROWS_A_SET: u32 = 16; // minimum average number of rows per set
 const SETS_MAX: u32 = 0x4000;
-const SLOTS: u32 = 0x10000; // hash table slots
+const SLOTS: u32 = 0x10000; // number of slots in the hash table
 
 /** Maximum number of sets. If a field has more, its sets are not numbered. */
 export function setsMost(rows: u32): u32 {
@@ -36,7 +36,7 @@ export function numberSets(
   firstRows: usize,
 ): u32 {
   const mark = scratchMark();
-  const slots = scratchZeroed((<usize>SLOTS) << 2); // u32: set number + 1, 0 = empty
+  const slots = scratchZeroed((<usize>SLOTS) << 2); // hash table of u32: set number + 1, 0 = empty
   const most = setsMost(rows);
   let count: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {

@@ -63,7 +63,7 @@ export class InfixTerms {
 
   /** Counting sort by length; stable, so terms of equal length stay in byte order. */
   private sortByLength(segment: usize): void {
-    // U32 by term length: output index for the next term of that length.
+    // u32 by term length: output index for the next term of that length.
     const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2);
     const sorted = scratch((<usize>this.count) << 2);
     for (let i: u32 = 0; i < this.count; i++) {

@@ -41,7 +41,7 @@ export class TypoWalk {
   wordPoints: u32;
   tooLong: bool; // the word is longer than any term that could be near it
   prefixes: bool;
-  // U8 by position in the word: its character, OTHER if not ASCII; has the same margin as a mask.
+  // u8 by position in the word: its character, OTHER if not ASCII; has the same margin as a mask.
   characters: usize;
   asciiMasks: usize;
   otherPoints: usize; // u32[]: the code point that each mask in `otherMasks` belongs to

@@ -51,12 +51,16 @@ import { Neighbours } from "./neighbours";
 import { Sequences } from "./sequence";
 
 const POSTINGS_A_CHECK: u32 = 0x4000;
-const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look rows up in a list
+// Above this many postings per remaining row, each row is looked up in the list instead of reading it
+// through.
+const SEEK_ABOVE: u32 = 12;
 // The filter runs last if fewer than one in this many rows of the segment can contain the words.
 const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
-const SEVERAL_FROM: u32 = 2048; // `several` is not worth computing for a word with fewer postings
-const SURELY_LESS: f64 = 0.999999; // differs from 1 by far more than a score's rounding error
+// Minimum number of a word's postings for which computing `several` is worthwhile.
+const SEVERAL_FROM: u32 = 2048;
+// Factor below 1; the difference is far larger than a score's relative rounding error.
+const SURELY_LESS: f64 = 0.999999;
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
@@ -94,17 +98,17 @@ export class Matches {
   rows: u32;
   blockBuffer: usize;
   order: usize; // u32: word numbers in matching order
-  left: usize; // u32[]: the remaining rows; 0 = not listed yet
-  leftCount: u32; // upper bound on the number of remaining rows
-  postings: u32; // postings read since the last deadline check
-  tiered: bool; // whether to compute the bitsets below
+  left: usize; // u32[]: the rows that have all words matched so far; 0 = not listed yet
+  leftCount: u32; // upper bound on the number of those rows
+  postings: u32; // number of postings read since the last deadline check
+  tiered: bool; // whether to compute the bitsets `best` and `fewestTypos`
   /** Number of posting lists for the query's words in the current segment. */
   lists: u32;
   // Bitsets of the current segment's rows that contain every word, ignoring the filter, phrases and rules. 0
-  // = not needed: all matching rows qualify, or it makes no difference which do.
+  // = not needed.
   full: usize;
-  best: usize; // rows with every word in TIER_BEST
-  fewestTypos: usize; // rows with every word in TIER_BEST or TIER_FEWEST_TYPOS
+  best: usize; // rows that have every word in tier TIER_BEST
+  fewestTypos: usize; // rows that have every word in tier TIER_BEST or TIER_FEWEST_TYPOS
 
   /** If `tiered`, also computes the tiers' bitsets. */
   static make(

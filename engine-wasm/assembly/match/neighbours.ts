@@ -16,9 +16,9 @@ export class Neighbours {
   rows: u32;
   /** Number of neighbours in the segment. */
   count: u32;
-  /** Bitset of the neighbours; 0 = none. After `settle`, only those that match. */
+  /** Bitset of the segment's neighbours; 0 = none. `settle` removes those that do not match. */
   listed: usize;
-  /** Bitset of the neighbours with NEIGHBOUR_MATCHES, which match without words. */
+  /** Bitset of the neighbours with NEIGHBOUR_MATCHES, which match even if they contain none of the words. */
   matching: usize;
 
   static make(program: NeighbourProgram): Neighbours {

@@ -21,7 +21,7 @@ import {
 } from "../write/posting-writer";
 import { SINK_BYTES, Sink, sinkEnd, sinkInScratchOf } from "../write/segment-sink";
 
-const LIST_EXTRA: usize = 64; // ample space for a list's header and tail entry
+const LIST_EXTRA: usize = 64; // more than enough bytes for a list's header and tail entry
 
 /** Builds the sequence lists for one search. Allocated in scratch memory. */
 @unmanaged

@@ -139,7 +139,7 @@ export function idsSlice(m: Merge, count: u32): bool {
       if (changetype<usize>(least) == 0 || input.key < least.key) least = input;
     }
     if (changetype<usize>(least) == 0) {
-      fail(STATUS_DAMAGED); // a live row has no id
+      fail(STATUS_DAMAGED); // a live row without an id
       return true;
     }
     const row = Mem.u32At(Seg.idRows(least.segment) + ((<usize>least.cursor) << 2));

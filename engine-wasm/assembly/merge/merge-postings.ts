@@ -12,8 +12,8 @@ import { ListWriter, listPosting } from "../write/posting-writer";
 import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
 
 /**
- * Number of bytes that must be readable after a list, and writable after the positions written: up to this
- * length, a row's positions are copied as one u64.
+ * Number of bytes after a list that must be readable, and after the positions written that must be writable:
+ * positions of up to this many bytes per row are copied as one u64.
  */
 export const POSITION_SLACK: usize = 8;
 

@@ -18,7 +18,7 @@ export const PHASE_OFFSETS: u32 = 4;
 export const PHASE_VALUES: u32 = 5;
 export const PHASE_HASHES: u32 = 6;
 export const PHASE_MARK: u32 = 7; // finds the dictionary values that live rows use
-export const PHASE_ORDER: u32 = 8; // orders them in the merged dictionary
+export const PHASE_ORDER: u32 = 8; // sorts these values into the merged dictionary
 export const PHASE_ORDINALS: u32 = 9;
 export const PHASE_DICTIONARY: u32 = 10;
 export const PHASE_TERMS: u32 = 11;
@@ -26,52 +26,56 @@ export const PHASE_DONE: u32 = 12;
 
 @unmanaged
 export class MergeInput {
-  key: u64; // first bytes of the current term, or the order key of the current dictionary value
+  key: u64; // sort key of the current term (its first bytes) or dictionary value
   segment: usize;
   rows: u32;
-  live: usize; // the merge's copy of the bitset, followed by a word of zeros; 0 = all rows live
-  ranks: usize; // u32 per word of `live`: live rows before it, plus `first`
-  first: u32; // output row of the first live row
-  field: usize; // current field: its entry in this input, 0 = not present
-  ordinals: usize; // current field: u32 per dictionary value, its new ordinal + 1; 0 = unused
-  cursor: u32; // index of the current id, dictionary value or term
-  count: u32; // number of dictionary values or terms
-  taking: u32; // 1 = this input has the term being merged
-  lists: usize; // the next list of the term being merged
+  // The merge's copy of the input's bitset of live rows, followed by a word of zeros; 0 = all rows are live.
+  live: usize;
+  ranks: usize; // u32 per word of `live`: number of live rows before it, plus `first`
+  first: u32; // row in the output of the input's first live row
+  field: usize; // address of the current field's entry in this input; 0 = not present
+  // u32 per value in the current field's dictionary: its new ordinal + 1, or 0 if it is unused.
+  ordinals: usize;
+  cursor: u32; // index of this input's next id, dictionary value or term
+  count: u32; // number of this input's dictionary values or terms
+  taking: u32; // 1 = this input contains the term being merged
+  lists: usize; // address of its next list for that term
   listsEnd: usize;
-  open: u32; // 1 = this input has the list being merged; its cursor follows this structure
-  positions: usize; // the next posting's positions
+  open: u32; // 1 = this input contains the list being merged; its cursor is stored after this structure
+  positions: usize; // address of the next posting's positions
 }
 
 @unmanaged
 export class Merge {
   phase: u32;
-  begun: u32; // 1 = the phase has started its section
-  units: i32; // units of work left in this step
-  rows: u32; // live rows in all inputs
+  begun: u32; // 1 = the current phase has started writing its section
+  units: i32; // number of work units left in this step
+  rows: u32; // number of live rows in all inputs together
   inputs: usize;
   inputCount: u32;
   fieldCount: u32;
-  field: u32; // the current field's number
-  input: u32; // the current input's number in a phase
-  at: u32; // where the phase continues in the current input
-  elements: u32; // current field: number of elements, known after PHASE_OFFSETS
+  field: u32; // index of the current field
+  input: u32; // index of the input that the current phase is reading
+  at: u32; // index at which the phase continues in that input
+  elements: u32; // number of the current field's elements, known after PHASE_OFFSETS
   sink: Sink;
   dictionary: DictionaryWriter;
-  values: u32; // merged dictionary: number of values, their bytes, and {u32 input, u32 ordinal} of each
+  // The merged dictionary: number of values, their raw and folded bytes, and {u32 input, u32 ordinal} of
+  // each.
+  values: u32;
   rawBytes: u32;
   foldedBytes: u32;
   sources: usize;
   list: ListWriter;
   terms: TermWriter;
-  termOpen: u32; // 1 = a term is open
-  termLists: u32; // offset of the open term's first list in the segment
-  term: usize; // the open term's bytes
+  termOpen: u32; // 1 = a term is partly written
+  termLists: u32; // offset in the segment of that term's first list
+  term: usize; // address of that term's bytes
   termLength: u32;
   listOpen: u32; // 1 = a list is partly written
-  slot: u32; // the open list's slot
-  decoded: usize; // BLOCK_BUFFER_BYTES, used by one cursor at a time
-  rowRegion: usize; // owned regions; 0 = none
+  slot: u32; // slot of that list
+  decoded: usize; // block buffer of BLOCK_BUFFER_BYTES, used by one cursor at a time
+  rowRegion: usize; // the regions that the merge owns; 0 = none
   dictionaryRegion: usize;
   termRegion: usize;
   listRegion: usize;

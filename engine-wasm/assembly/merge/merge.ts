@@ -73,11 +73,12 @@ import {
 } from "./merge-state";
 import { termsPhaseBegin, termsSlice } from "./merge-terms";
 
-// A work unit is one term, one block of postings, or other work that takes about as long.
+// Speed at which a merge is assumed to work. A unit is one term, one block of postings, or other work of
+// about the same duration.
 const UNITS_A_MICROSECOND: i32 = 4;
 const ROWS_A_UNIT: u32 = 48;
 const IDS_A_UNIT: u32 = 8;
-const VALUES_A_UNIT: u32 = 2; // dictionary values per unit
+const VALUES_A_UNIT: u32 = 2; // dictionary values that count as one work unit
 const WRITER_BYTES = SINK_BYTES + DICTIONARY_WRITER_BYTES + LIST_WRITER_BYTES + TERM_WRITER_BYTES;
 const OUTPUT_SPARE: usize = 0x10000;
 
@@ -88,7 +89,8 @@ function agrees(m: Merge, i: u32): bool {
   for (let n = Mem.u32At(segment + SEG_FIELDS); n > 0; n--, field += FIELD_ENTRY_BYTES) {
     for (let j: u32 = 0; j < i; j++) {
       const other = findField(inputAt(m, j).segment, Mem.u16At(field + FIELD_SLOT));
-      if (other != 0 && Mem.u32At(other) != Mem.u32At(field)) return false; // slot, type and flags
+      // Compares slot, type and flags, which are the first 4 bytes.
+      if (other != 0 && Mem.u32At(other) != Mem.u32At(field)) return false;
     }
   }
   return true;
@@ -96,7 +98,7 @@ function agrees(m: Merge, i: u32): bool {
 
 /** True if each input's sequence numbers are greater than those in all earlier inputs. */
 function seqsRise(m: Merge): bool {
-  let behind: u64 = 0; // sequence number of the last row so far, plus one
+  let behind: u64 = 0; // one more than the last row's sequence number so far
   for (let i: u32 = 0; i < m.inputCount; i++) {
     const input = inputAt(m, i);
     if (input.rows == 0) continue;
@@ -139,7 +141,7 @@ function openOutput(m: Merge): void {
   m.field = 0;
   for (let field = nextField(m, -1); field != 0; field = nextField(m, <i32>Mem.u16At(field + FIELD_SLOT))) {
     const entry = outputField(m);
-    Mem.putU32(entry, Mem.u32At(field)); // slot, type and flags
+    Mem.putU32(entry, Mem.u32At(field)); // copies slot, type and flags, which are the first 4 bytes
     Mem.putU32(entry + FIELD_ELEMENTS, isArrayType(Mem.u8At(field + FIELD_TYPE)) ? 0 : m.rows);
     m.field++;
   }
@@ -309,7 +311,8 @@ function rowsSlice(m: Merge, input: MergeInput, from: u32, end: u32): void {
       ordinalsSlice(m, input, from, end);
       return;
   }
-  if (input.field == 0 || input.live == 0) return; // no values to mark, or all are in use
+  // The input has no values to mark, or, without deleted rows, all are in use.
+  if (input.field == 0 || input.live == 0) return;
   markSlice(input, isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE)), from, end);
 }
 

@@ -61,7 +61,7 @@ export class Word {
   alternativeCount: u32;
   nearLists: usize; // cursors in the current segment, copied for closeness (score/near-lists.ts)
   nearCount: u32;
-  // U32 by row number in NearLists.asked: chain of the near lists that contain the row; 0 = not built.
+  // u32 by row number in NearLists.asked: chain of the near lists that contain the row; 0 = not built.
   nearLinks: usize;
   leastTypos: u32; // fewest typos in any alternative
   canBeExact: u32; // 1 = at least one alternative has `exact` set
@@ -69,7 +69,7 @@ export class Word {
   cost: u32; // number of postings in the word's lists for the current segment
   behind: usize; // bitset: rows in which an alternative below TIER_BEST may score more; 0 = none
   rows: usize; // bitset: rows with the word; computed only if one matching word is enough
-  // Bitset of the rows in more than one of the word's lists, perhaps with others; 0 = could be any row.
+  // Bitset: contains every row that is in more than one of the word's lists, and perhaps others; 0 = unknown.
   several: usize;
 }
 
@@ -155,7 +155,7 @@ function rateTiers(word: Word): void {
     if (one.typos > word.leastTypos) one.tier = TIER_MORE_TYPOS;
     else one.tier = one.exact < word.canBeExact ? TIER_FEWEST_TYPOS : TIER_BEST;
     word.tiers = max(word.tiers, one.tier);
-    const most = one.boost * SCORE_ROUNDING; // supremum of boost * x / (x + saturation)
+    const most = one.boost * SCORE_ROUNDING; // upper limit of boost * x / (x + saturation)
     word.most = max(word.most, most);
     if (one.tier != TIER_BEST) word.mostBehind = max(word.mostBehind, most);
   }

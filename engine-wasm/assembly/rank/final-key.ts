@@ -5,12 +5,13 @@ const FULL_MATCH: f64 = 2251799813685248; // 2^51
 const TYPO_STEP: f64 = 140737488355328; // 2^47
 const EXACT_BONUS: f64 = 70368744177664; // 2^46
 
-const NEIGHBOUR_MATCH: f64 = 4503599627370496; // 2^52, more than words can score
+const NEIGHBOUR_MATCH: f64 = 4503599627370496; // 2^52, above any text match
 const BONUS_LINE: f64 = 4503599627370496; // 2^52
 const BONUS_MOST: f64 = 70368744177663; // 2^46 - 1
 /** How much a score of 1 adds to a text match. */
 export const RELEVANCE_SCALE: f64 = 16777216; // 2^24
-const WITHOUT_WORDS: f64 = RELEVANCE_SCALE; // the value that boosts multiply if nothing is scored
+// If nothing is scored, boosts multiply this value instead of a text match.
+const WITHOUT_WORDS: f64 = RELEVANCE_SCALE;
 const RELEVANCE_MOST: f64 = 144115188075855872; // 2^57
 
 const LINE_BIT: u64 = 1 << 63;
@@ -26,7 +27,7 @@ export function finalKey(textMatch: f64, bonus: f64, boosts: f64, browsing: bool
   let key: u64 = 0;
   let relevance = textMatch;
   if (textMatch >= FULL_MATCH) {
-    const state = floor((textMatch - FULL_MATCH) / EXACT_BONUS); // 15 - typos, then the exact bit
+    const state = floor((textMatch - FULL_MATCH) / EXACT_BONUS); // (15 - typos) << 1 | exact bit
     relevance = textMatch - FULL_MATCH - state * EXACT_BONUS;
     const exact = (<u64>state & 1) != 0 || boosts > 0;
     key = FULL_BIT | ((<u64>state >> 1) << TYPO_SHIFT) | (exact ? EXACT_BIT : 0);

@@ -21,11 +21,11 @@ export class Rules {
   segment: usize;
   summary: usize;
   rows: u32;
-  // Bitsets for the current segment; 0 = no rows.
+  // Bitsets for the current segment; 0 = no such rows.
   pinned: usize; // pinned rows that pass the filter
   buried: usize;
   boosted: usize;
-  matched: usize; // rows in the result that match; 0 = all of them match
+  matched: usize; // rows in the result that match the query; 0 = all of them do
   pinRows: usize; // u32 by pin: its row; NOT_FOUND = not in this segment or filtered out
   /** True if any segment has a pinned row in the result. */
   pinsApplied: bool;

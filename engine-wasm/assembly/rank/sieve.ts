@@ -19,7 +19,8 @@ import { Seg } from "../segment/segment";
 import { numberOfKey } from "./sort-keys";
 import { TopK } from "./topk";
 
-const COMPARED_SINGLY: u64 = 6; // up to this many rows of 64 are compared one by one
+// If at most this many of 64 rows are to be compared, they are compared one by one.
+const COMPARED_SINGLY: u64 = 6;
 const NEVER: u32 = 0xffffffff;
 
 /** Compares the current segment's rows with the worst kept row. Allocated in scratch memory. */
@@ -31,15 +32,15 @@ export class Sieve {
   order: RowOrder;
   segment: usize;
   rows: u32;
-  bounds: usize; // {u32 first, u32 end} by key: the ordinals of the worst row's string
+  bounds: usize; // {u32 first, u32 end} by sort key: range of ordinals of the worst kept row's string
   boundsAsOf: u32; // value of `top.changes` when the bounds were computed
-  boundsFirst: u32; // value of `first` in `pass` when the bounds were computed
-  zones: usize; // zones of the first key in which rows can differ; 0 = none
+  boundsFirst: u32; // argument `first` of `pass` when the bounds were computed
+  zones: usize; // zones of the deciding key, which is the first one in which rows can differ; 0 = none
   zonesDescending: bool;
-  zoneBound: u64; // worst kept row's value, which a zone must reach for its rows to enter
-  codedKey: u32; // index of that key, if it is numeric and has codes
-  worstCode: u32; // the worst kept row's code
-  tiesBySeq: bool; // rows with equal values of that key are ordered newest first
+  zoneBound: u64; // the worst kept row's value; rows in a zone that does not reach it cannot enter the top k
+  codedKey: u32; // index of the deciding key if it is a number with codes, otherwise NEVER
+  worstCode: u32; // code of the worst kept row's value
+  tiesBySeq: bool; // of rows with equal values of the deciding key, the newest ranks first
 
   static make(program: SearchProgram, top: TopK): Sieve {
     const made = changetype<Sieve>(scratchZeroed(offsetof<Sieve>()));
@@ -86,7 +87,7 @@ export class Sieve {
     const top = this.top;
     if (from + 64 > this.rows) return among; // reading 64 rows here would go past the end of the column
     if (this.boundsAsOf != top.changes || this.boundsFirst != first) {
-      if (!top.isFull()) return among; // no bounds exist until it is full
+      if (!top.isFull()) return among; // while the top k has room, any row can enter
       this.findBounds(first);
     }
     const zones = this.zones;
@@ -213,7 +214,7 @@ export class Sieve {
     for (let i: u32 = 0; i < program.sortCount; i++) {
       const key = program.sortKeyAt(i);
       if (key.by != SORT_FIELD || key.kind != KIND_STRING || key.present == 0 || !top.worstHas(i)) continue;
-      const text = top.worstKey(i); // packed by `stringKey`
+      const text = top.worstKey(i); // a string packed by `stringKey`
       const bound = this.bounds + ((<usize>i) << 3);
       Mem.putU32(bound, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, false));
       Mem.putU32(bound + 4, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, true));
@@ -243,7 +244,7 @@ export class Sieve {
     if (key.kind == KIND_STRING) {
       const bound = this.bounds + ((<usize>number) << 3);
       this.zoneBound = this.zonesDescending ? <u64>Mem.u32At(bound) : <u64>Mem.u32At(bound + 4) - 1;
-      this.tiesBySeq = false; // several ordinals may represent the same string
+      this.tiesBySeq = false; // rows with different ordinals may have equal strings
       return;
     }
     this.zoneBound = this.zonesDescending ? top.worstKey(number) : ~top.worstKey(number);

@@ -42,21 +42,24 @@ export class TopK {
   sortKeys: SortKeys;
   wanted: u32; // number of rows wanted (k)
   rowBytes: usize;
-  heap: usize; // u32 addresses of rows
+  heap: usize; // u32 addresses of the kept rows
   capacity: u32;
   /** Number of rows kept. */
   kept: u32;
   candidate: usize; // space for the row being offered
   segment: usize;
-  ordered: bool; // rows arrive best first
+  ordered: bool; // true if rows are offered in final order, best first
   neighboursFirst: bool;
   /** Incremented whenever the kept rows change. */
   changes: u32;
   /** True if text match plus bonus is the first sort criterion, larger first. */
   bySum: bool;
-  /** With `bySum`: number of the first key that decides between rows with equal sums. */
+  /** Valid with `bySum`: number of the first sort key that can decide between rows with equal sums. */
   tieKey: u32;
-  /** With `bySum`: among rows with equal sums, the larger sequence number ranks first. */
+  /**
+   * Valid with `bySum`: true if, of rows with equal sums, the one with the larger sequence number ranks
+   * first.
+   */
   tiesBySeq: bool;
 
   /**

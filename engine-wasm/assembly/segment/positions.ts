@@ -13,7 +13,7 @@ import { Cursor } from "./postings";
 function skipVarints(at: usize, end: usize, count: u32): usize {
   while (count >= 16 && at + 16 <= end) {
     const finals = popcnt(~i8x16.bitmask(Mem.v128At(at)) & 0xffff);
-    count -= finals; // at most 16, so never below 0
+    count -= finals; // cannot wrap: `finals` is at most 16, and `count` at least 16
     at += 16;
   }
   while (count > 0) {

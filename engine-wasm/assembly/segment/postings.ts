@@ -22,35 +22,35 @@ import { Mem } from "../memory/mem";
 import { unpackFrequencies, unpackRows } from "../memory/unpack";
 import { fail } from "../status";
 
-/** Returned by `Cursor.row` and seeks at the end of a list; larger than any row. */
+/** Returned by `Cursor.row` and the seek functions at the end of a list. Larger than any row. */
 export const TERMINATED: u32 = 0xffffffff;
 
 const NO_BLOCK: u32 = 0xffffffff;
-const SAFE_ROW_BITS: u32 = 24; // the sum of 128 gaps of this width cannot wrap: rows stay below 2^31
-const TF_BITS_MAX: u32 = 24; // no document is long enough for a larger frequency
+const SAFE_ROW_BITS: u32 = 24; // rows stay below 2^31, so a sum of 128 gaps of this width cannot wrap
+const TF_BITS_MAX: u32 = 24; // limit on a frequency's bits; no document is long enough for more
 
 @unmanaged
 export class Cursor {
   slot: u32;
   count: u32; // number of postings in the list
   rows: u32; // number of rows in the segment
-  blocks: u32; // number of packed blocks; the tail counts as block number `blocks`
+  blocks: u32; // number of packed blocks; the tail counts as the block after them
   directory: usize;
-  data: usize; // the packed blocks
+  data: usize; // start of the packed blocks
   dataEnd: usize;
   tail: usize;
   positions: usize;
   positionsEnd: usize;
   tailPositions: usize;
-  block: u32; // the decoded block's number
+  block: u32; // number of the decoded block
   held: u32; // number of postings in the decoded block
   at: u32; // index of the current posting in the decoded block
-  rowBuffer: usize; // u32[], 0 until the first block is decoded
-  tfBuffer: usize; // u32[]
-  slotIndex: u32; // for use by the caller
-  positionIndex: u32; // index within the block of the posting whose positions begin at positionAt
+  rowBuffer: usize; // u32[]: the decoded block's rows; 0 until the first block is decoded
+  tfBuffer: usize; // u32[]: the decoded block's frequencies
+  slotIndex: u32; // set by the caller: the slot's index in the program
+  positionIndex: u32; // index within the block of the posting whose positions begin at `positionAt`
   positionAt: usize;
-  term: u32; // for use by the caller
+  term: u32; // set by the caller: the list's term
 
   /** The current posting's row. The cursor must be on a posting. */
   @inline row(): u32 {
@@ -241,7 +241,7 @@ function rowsAscend(cursor: Cursor, before: u32): bool {
 
 function decodeTail(cursor: Cursor): bool {
   const count = cursor.count % BLOCK_ROWS;
-  let row: u64 = 0; // one more than the previous row
+  let row: u64 = 0; // the previous row + 1
   if (cursor.blocks > 0) {
     const last = cursor.directory + <usize>(cursor.blocks - 1) * BLOCK_ENTRY_BYTES + BLOCK_LAST_ROW;
     row = <u64>Mem.u32At(last) + 1;
@@ -311,7 +311,8 @@ function goBack(cursor: Cursor, row: u32): void {
   cursor.positionAt = cursor.tailPositions;
   if (cursor.block == cursor.blocks) return;
   const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
-  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked when decoded
+  // Not checked here, but when the positions are decoded.
+  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS);
 }
 
 /** Moves to a row, forward or back. If the list lacks the row, returns false; the cursor may be anywhere. */

@@ -18,14 +18,17 @@ import { Chosen, Vocabulary } from "./vocabulary";
 
 const SIZE: u32 = VECTOR_SIZE;
 const SHARED_LEAST: u32 = VECTOR_SIZE;
-/** Above this many shared terms, sample at a fixed stride. */
+/** Above this number of shared terms, only every n-th is used. */
 const SHARED_MOST: u32 = 16384;
 const GATHERED: u32 = 1536;
-/** Minimum cosine, after the rotation, between the new and old vectors of shared terms. */
+/**
+ * Minimum cosine between the new, rotated vectors and the old vectors of the shared terms. Below it, the
+ * models are not aligned.
+ */
 const AGREEMENT_LEAST: f64 = 0.5;
 /**
- * Multiple of the identity added to N'O, as a fraction of N'O's norm, so that the rotation is also defined in
- * directions that no shared term covers.
+ * Keeps the rotation defined in directions that no shared term covers: this fraction of N'O's norm, times the
+ * identity, is added to N'O.
  */
 const IDENTITY_SHARE: f64 = 1e-5;
 const POLISHING_TURNS: u32 = 3;
@@ -41,7 +44,7 @@ class Shared {
   pairs: usize; // {u32 new term, u32 old term} ...
   count: u32;
   products: usize; // f64[SIZE][SIZE]: N'O
-  square: f64; // sum of squares of N
+  square: f64; // sum of the squares of N's elements
   oldSquare: f64;
 }
 

@@ -8,8 +8,8 @@ import { release, reserve } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 
-const ACROSS: u32 = 8; // columns per tile
-const DOWN: u32 = 4; // rows per tile
+const ACROSS: u32 = 8; // number of columns per tile
+const DOWN: u32 = 4; // number of rows per tile
 const BLOCK_ROWS_OF_SUMS: u32 = 192;
 const BLOCK_ROWS_OF_PRODUCT: u32 = 64;
 const TILE_BYTES: usize = 128;

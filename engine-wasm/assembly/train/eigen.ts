@@ -17,8 +17,8 @@ const ITERATIONS_MAX: u32 = 60; // limit per eigenvalue; about two are typical
 export function eigen(matrix: usize, width: u32, values: usize, vectors: usize): void {
   const rowBytes = (<usize>width) << 3;
   const diagonal = reserve(3 * rowBytes);
-  const beside = diagonal + rowBytes; // the off-diagonal: beside[i] couples i and i + 1
-  const scales = beside + rowBytes; // scale of each reflection
+  const beside = diagonal + rowBytes; // the off-diagonal elements: beside[i] is at (i, i + 1)
+  const scales = beside + rowBytes; // scale of the reflection in each row
   Mem.fill(beside, 0, rowBytes);
   tridiagonalise(matrix, width, diagonal, beside, scales);
   identity(vectors, width);
@@ -45,7 +45,8 @@ function tridiagonalise(matrix: usize, width: u32, diagonal: usize, beside: usiz
     Doubles.put(diagonal, k, Doubles.at(row, k));
     Doubles.put(scales, k, 0);
     if (k + 1 == width) break;
-    const first = k & ~1; // where the pairs begin: everything before the reflection's first number is 0
+    // Start at an even index, because numbers are processed in pairs; those up to k are set to 0.
+    const first = k & ~1;
     for (let i = first; i <= k; i++) Doubles.put(row, i, 0);
     const head = Doubles.at(row, k + 1);
     const square = dotDoubles(row, row, first, width);

@@ -29,7 +29,7 @@ import { ROW_BYTES } from "./term-vectors";
 import { Chosen, Vocabulary } from "./vocabulary";
 
 const LARGEST: f32 = 127;
-const LEAST: f32 = 1e-20; // a vector whose numbers are all smaller counts as missing
+const LEAST: f32 = 1e-20; // if all of a vector's numbers are below this, the term counts as having no vector
 
 /** What a model is written from: its header values, terms and vectors. */
 @unmanaged

@@ -9,8 +9,8 @@ import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
 /**
- * A column of length 1 with a smaller squared remainder counts as spanned by earlier columns. Exceeds f32
- * rounding errors.
+ * If less than this is left of a column of squared length 1 after projection, earlier columns are taken to
+ * span it. Exceeds f32 rounding errors.
  */
 const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;

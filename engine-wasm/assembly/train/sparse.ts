@@ -17,9 +17,9 @@ const ENTRY_BYTES: usize = 8; // {u32 document or term, f32 value}
 export class Sparse {
   documents: u32;
   terms: u32;
-  byDocument: usize; // u32[documents + 1]
+  byDocument: usize; // u32[documents + 1]: where each document's entries start
   documentEntries: usize;
-  byTerm: usize; // u32[terms + 1]
+  byTerm: usize; // u32[terms + 1]: where each term's entries start
   termEntries: usize;
 
   /**
@@ -61,7 +61,7 @@ export class Sparse {
       for (let i: u32 = 0; i < terms; i++) {
         square += <f64>Heaviest.coefficient(from, i) * <f64>Heaviest.coefficient(from, i);
       }
-      const scale = <f32>(1 / Math.sqrt(square)); // unused if the document has no terms
+      const scale = <f32>(1 / Math.sqrt(square)); // infinite, but unused, if the document has no terms
       for (let i: u32 = 0; i < terms; i++) {
         Mem.putU32(to, Heaviest.term(from, i));
         Mem.putF32(to + 4, Heaviest.coefficient(from, i) * scale);

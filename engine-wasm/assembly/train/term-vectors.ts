@@ -17,9 +17,14 @@ import { addFloatsTimes, dotFloats, FLOATS_BYTES, scaleFloats } from "./floats";
 import { orthonormalise } from "./orthonormal";
 import { documentRows, Sparse, termRows } from "./sparse";
 
-/** Number of directions computed: for accuracy, slightly more than the number kept. */
+/**
+ * Number of directions computed. It exceeds the number of directions kept, which makes those more accurate.
+ */
 const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
-/** Bytes per row of a dense matrix, whose first VECTOR_SIZE or WIDTH_MAX numbers are in use. */
+/**
+ * Size in bytes of a row of a dense matrix. Depending on the matrix, its first VECTOR_SIZE or all WIDTH_MAX
+ * numbers are used.
+ */
 export const ROW_BYTES: usize = WIDTH_MAX * 4;
 /** Squared singular values below this fraction of the largest count as rounding errors. */
 const VALUE_LEAST: f64 = 1e-7;

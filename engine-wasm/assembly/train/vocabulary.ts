@@ -73,13 +73,15 @@ function entropyWeight(rows: TermRows, spread: f64): f32 {
 
 /** Keeps the `most` entries with the most documents, without reordering them. Returns the number kept. */
 function cut(entries: usize, count: u32, most: u32, documents: u32): u32 {
-  const tally = reserve((<usize>documents + 1) << 2); // number of entries per document count
+  // u32 by number of documents: number of entries with that many.
+  const tally = reserve((<usize>documents + 1) << 2);
   Mem.fill(tally, 0, (<usize>documents + 1) << 2);
   for (let i: u32 = 0; i < count; i++) {
     const place = tally + ((<usize>Vocabulary.documents(entries, i)) << 2);
     Mem.putU32(place, Mem.u32At(place) + 1);
   }
-  let least = documents; // at exactly this number of documents, only some entries are kept
+  // Entries with fewer documents are dropped; of those with exactly this many, the first `left` are kept.
+  let least = documents;
   let left = most;
   while (least > 0 && Mem.u32At(tally + ((<usize>least) << 2)) <= left) {
     left -= Mem.u32At(tally + ((<usize>least) << 2));

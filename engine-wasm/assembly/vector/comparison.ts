@@ -9,7 +9,7 @@ import { Mem } from "../memory/mem";
 
 /** Bitset words per block. */
 export const BLOCK_WORDS: u32 = 16;
-/** With at least a quarter of a block's rows, reading all codes is faster. */
+/** If at least this many of a block's rows are compared (a quarter), reading all of its codes is faster. */
 const DENSE_ROWS: u64 = ((<u64>BLOCK_WORDS) << 6) / 4;
 const WORD_CODES: usize = CODE_BYTES << 6; // size in bytes of 64 rows' codes
 
@@ -55,9 +55,9 @@ export class Comparison {
   codes: usize; // address of row 0's code
   codesEnd: usize; // end of the last row's code
   code: usize; // the query's code
-  counts: usize; // u32 by distance
-  addresses: usize; // u32 per row in a block: space for addresses
-  touched: u32; // value is unused; see `touchSome`
+  counts: usize; // u32 by distance: number of rows at that distance
+  addresses: usize; // buffer for the addresses of a block's codes, u32 per row
+  touched: u32; // never read; keeps the compiler from removing the loads in `touchSome`
 
   static make(code: usize, counts: usize): Comparison {
     const made = changetype<Comparison>(scratch(offsetof<Comparison>()));
@@ -99,7 +99,7 @@ export class Comparison {
       if (rest == 0) continue;
       const first = this.codes + <usize>word * WORD_CODES;
       for (let at = first, last = min(first + WORD_CODES, this.codesEnd); at < last; at += CODE_BYTES) {
-        const times = <u32>rest & 1; // 0 for rows outside the bitset, which do not count
+        const times = <u32>rest & 1; // 0 for a row outside the bitset, so it is not counted
         rest >>= 1;
         Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), times, to, counts);
         to += times << 1;
@@ -116,7 +116,7 @@ export class Comparison {
     const addressesEnd = this.list(from, end);
     let touched: u32 = 0;
     for (let at = this.addresses; at < addressesEnd; at += 4) touched ^= Mem.u32At(<usize>Mem.u32At(at));
-    this.touched = touched; // otherwise the compiler would drop the reads
+    this.touched = touched; // without this store, the compiler would remove the loads
     return addressesEnd;
   }
 

@@ -22,7 +22,7 @@ import { BLOCK_WORDS, Comparison } from "./comparison";
 import { Estimates } from "./estimate";
 
 const SIZE: u32 = VECTOR_SIZE;
-const DISTANCES: u32 = SIZE + 1; // number of possible distances
+const DISTANCES: u32 = SIZE + 1; // number of possible distances: 0..SIZE
 const WORDS_A_CHECK: u32 = 1024; // bitset words between two deadline checks
 const LANES_BYTES: usize = 16;
 
@@ -31,8 +31,8 @@ const LANES_BYTES: usize = 16;
 class Part {
   segment: usize;
   codes: usize;
-  bits: usize; // bitset: the compared rows
-  distances: usize; // u16 per row, contiguous, followed by LANES_BYTES of padding
+  bits: usize; // bitset: the rows that were compared
+  distances: usize; // u16 distances of the compared rows, in row order, followed by LANES_BYTES of padding
 }
 
 const PART_BYTES: usize = offsetof<Part>();
@@ -65,13 +65,14 @@ export class NearestCodes {
   kept: u32;
   private query: usize; // f32[VECTOR_SIZE]
   private comparison: Comparison;
-  // u32 by distance: number of rows. In `select`: one more than the index of the next row at that distance.
+  // u32 by distance: number of compared rows. Once `select` has started: where to write the next row at that
+  // distance, as index + 1.
   private counts: usize;
   private parts: usize;
   private partCount: u32;
-  private cut: u32; // the largest distance of a kept row
-  private skipped: u32; // number of rows at that distance still to skip; the oldest are skipped
-  private rows: usize; // kept rows, NEAREST_ROW_BYTES each
+  private cut: u32; // largest distance that a kept row has
+  private skipped: u32; // number of rows at distance `cut` that are yet to be dropped, oldest first
+  private rows: usize; // the kept rows as NEAREST_* records, NEAREST_ROW_BYTES each
   private estimates: usize;
 
   /** Creates a comparison of at most `segments` segments. `query` is not copied, so it must stay in place. */

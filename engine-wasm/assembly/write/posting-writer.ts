@@ -25,25 +25,25 @@ import { Sink, sinkBytes, sinkEnd, sinkNeed, sinkWritten } from "./segment-sink"
 export class ListWriter {
   block: usize; // postings not yet packed: u32[128] row gaps - 1, then u32[128] frequencies - 1
   pending: u32; // number of postings not yet packed
-  count: u32; // number of postings so far
-  previousRow: u32; // -1 (wrapped) at the start
+  count: u32; // number of postings added so far
+  previousRow: u32; // row of the last posting added; -1 (wrapped) before the first
   gapBits: u32; // bitwise OR of (gap - 1) over the pending postings
   tfBits: u32; // bitwise OR of (frequency - 1) over the pending postings
   maxTf: u32;
   minNorm: u32;
-  blockPositions: u32; // start of the first pending posting's positions
-  norms: usize; // u8 by row
-  directory: usize; // the three buffers and their write ends
+  blockPositions: u32; // offset in the positions at which the first pending posting's positions begin
+  norms: usize; // norm bytes, u8 by row
+  directory: usize; // start and write end of each of the three buffers
   directoryEnd: usize;
   data: usize;
   dataEnd: usize;
   positions: usize;
-  positionsEnd: usize; // the caller appends here, right after listPosting
+  positionsEnd: usize; // the caller appends a posting's positions here, right after calling listPosting
 }
 
 export const LIST_WRITER_BYTES: usize = offsetof<ListWriter>();
 export const LIST_BLOCK_BYTES: usize = 1024; // size of ListWriter.block in bytes
-const LIST_HEADER_MAX: usize = 24; // four varints
+const LIST_HEADER_MAX: usize = 24; // maximum size in bytes of four varints
 
 /** Maximum total size in bytes of a list's directory and data, for `postings` postings. */
 export function listDataMax(postings: u32): usize {
