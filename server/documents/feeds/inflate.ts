@@ -11,6 +11,8 @@ import { following } from "./following.js";
  */
 const LAYERS_MAX = 2;
 const CHUNK_BYTES = 64 * 1024;
+/** Number of bytes at the start of a body that show whether and how it is compressed. */
+const HEAD_BYTES = 32;
 
 type Inflater = ReturnType<typeof createGunzip>;
 
@@ -29,7 +31,7 @@ export async function* inflate(
   for (let layer = 0; layer < LAYERS_MAX; layer++) {
     const { head, all } = await withHead(plain);
     plain = all;
-    const inflater = inflaterFor(head, declared.at(-1));
+    const inflater = inflaterFor(head.subarray(0, HEAD_BYTES), declared.at(-1));
     if (inflater === null) break;
     declared = declared.slice(0, -1);
     plain = inflated(all, inflater);
@@ -76,19 +78,22 @@ function isZlib(head: Uint8Array): boolean {
 }
 
 /**
- * True if a body declared as deflate is really uncompressed text: it begins with `<?`, `<!` or a UTF-8 byte
- * order mark.
+ * True if a body declared as deflate is really uncompressed text: it begins with UTF-8 without control
+ * characters.
  */
 function isText(head: Uint8Array): boolean {
-  return (
-    (head[0] === 0x3c && (head[1] === 0x3f || head[1] === 0x21)) || (head[0] === 0xef && head[1] === 0xbb)
-  );
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return !/(?![\t\n\r])\p{Cc}/u.test(text);
+  } catch {
+    return false;
+  }
 }
 
 async function withHead(chunks: AsyncIterable<Uint8Array>) {
   const iterator = chunks[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array(0);
-  while (head.byteLength < 2) {
+  while (head.byteLength < HEAD_BYTES) {
     const next = await iterator.next();
     if (next.done === true) break;
     head = head.byteLength === 0 ? next.value : Buffer.concat([head, next.value]);

@@ -57,6 +57,20 @@ describe("inflate", () => {
     expect(await inflated(bytes, header, 1e9, [1, 7, 300])).toBe(TEXT);
   });
 
+  test.each([
+    '[{"id":"1"}]',
+    '{"id":"1"}\n',
+    "<rss><item><id>1</id></item></rss>",
+    '<?xml version="1.0"?>\r\n<rss/>',
+    "id\ttitle\n1\tKäse\n",
+    "\ufeffid,title\n1,a\n",
+  ])("%j declared as deflate is inflated only if it is compressed", async (text) => {
+    for (const sizes of [[], [1]]) {
+      expect(await inflated(Buffer.from(text), "deflate", 1e9, sizes)).toBe(text);
+      expect(await inflated(deflateRawSync(text), "deflate", 1e9, sizes)).toBe(text);
+    }
+  });
+
   test("an empty body stays empty", async () => {
     expect(await inflated(Buffer.alloc(0), "gzip")).toBe("");
   });
