@@ -1,5 +1,5 @@
-// Everything a reply carries besides its content: browser headers and the request id; and which address is
-// taken as the client's. Runs on both HTTP transports.
+// Everything a reply contains besides its content, such as browser headers and the request id, and which
+// address the server takes for the client's. Runs on both HTTP transports.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, type TestServer } from "../world/harness.js";
@@ -173,7 +173,7 @@ describe.each(SERVERS)("the client's address over %s", (_http, server) => {
       await status(...first),
       await status(...second),
     ];
-    // Entries forged by a client, ahead of those that its proxies add, have no effect.
+    // The server ignores addresses that a client forges: they precede the addresses that its proxies add.
     expect(await twice(["198.51.100.1"], ["6.6.6.6, 198.51.100.1, 10.0.0.9"])).toEqual([200, 429]);
     // A proxy may add a header line of its own instead of extending the client's line.
     expect(await twice(["198.51.100.2"], ["7.7.7.7", "198.51.100.2"])).toEqual([200, 429]);

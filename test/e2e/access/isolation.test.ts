@@ -1,6 +1,6 @@
-// Calls every route of the server without permission. The calls come from the route table, so a new route
-// only needs an entry in route-requests.ts to be tested like all others: no key, a wrong key, or a key for
-// another scope, index or tenant opens nothing, changes nothing and shows nothing.
+// Calls every route without a key, with a wrong key, and with a key for another scope, index or tenant. None
+// of these calls may succeed, change anything or reveal any data. Routes come from the route table; a new
+// route only needs a sample request in route-requests.ts.
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/access/tenants/search-token.js";
 import { SCOPES } from "../../../server/catalog/records/key.js";
@@ -16,8 +16,8 @@ import { FEED, REQUESTS } from "./route-requests.js";
 /** Operations whose replies contain no tenant text, only counts, times and states. */
 const WORDLESS = ["getStats", "summary", "listRuns", "getRun", "listIncidents"];
 /**
- * Operations whose replies change even without requests, because they report memory, merges or statistics up
- * to the present.
+ * Operations whose replies change even without requests, because they report current memory, merges or
+ * statistics.
  */
 const RESTLESS = ["getStats", "summary"];
 
@@ -146,14 +146,14 @@ const bootstrap = withKey.filter((route) => route.access === "tenant" && route.s
 const tenants = withKey.filter((route) => !bootstrap.includes(route));
 const ofIndexes = tenants.filter(({ access }) => access === "index");
 const hasId = ({ path }: Route) => /\{(?!name\})/.test(path);
-/** Only requests with the bootstrap key may name a tenant. */
+/** The header that names a tenant. Without the bootstrap key, it must have no effect. */
 const naming = (tenant: string): Record<string, string> => ({ "x-skein-tenant": tenant });
 const isRead = ({ method }: Route) => method === "GET";
 const scopeOf = (route: Route) => (route.access === "open" ? null : route.scope);
 
 /**
- * Everything a tenant can read about itself, by route and index, except what changes without requests.
- * Ignores the day a key was last used.
+ * Returns everything a tenant can read about itself, by route and index, except the replies of `RESTLESS`
+ * operations and the day on which a key was last used.
  */
 async function stateOf(tenant: Tenant): Promise<Map<string, string>> {
   const state = new Map<string, string>();
@@ -236,7 +236,7 @@ describe("403", () => {
     async (scope) => {
       const { key } = await keyOf({ scopes: [scope] });
       for (const route of withKey) {
-        // Permitted requests find nothing to change.
+        // Neither the index nor the key exists, so permitted requests change nothing.
         const { status, json } = await ask(route, pathOf(route, "none", { keys: "0" }), { key });
         const wanted = scopeOf(route);
         const allowed = wanted === scope || (scope === "admin" && wanted !== "bootstrap");
@@ -338,8 +338,8 @@ describe("another tenant's", () => {
         for (const tenant of [own, foreign]) {
           const headers = naming(tenant.name);
           const reply = await ask(route, pathOf(route, "same", {}), { key: own.key, headers });
-          // The second request to create or delete the same index fails. The preview is refused because its
-          // address is not allowed.
+          // Every request is sent twice, so the second createIndex and the second deleteIndex fail. The
+          // preview is refused because its address is not allowed.
           const refused = { createIndex: 409, deleteIndex: 404, previewFeed: 400 }[route.operation];
           expect([route.operation, reply.status]).toEqual([
             route.operation,

@@ -25,7 +25,7 @@ interface BytesUsed {
 
 let tenants = 0;
 
-/** Creates a tenant with the index `a` and one document. Returns the operations on it. */
+/** Creates a tenant with an index `a` that contains one document. Returns the tenant's operations. */
 async function makeTenant(plan: string) {
   const made = await server.post("/v1/tenants", { name: `tenant-${++tenants}`, plan });
   const { key } = made.json.data.admin_key as { key: string };

@@ -1,4 +1,4 @@
-// SIGHUP: a running server applies the changed file's settings from the next request on. An invalid file
+// SIGHUP: a running server applies the changed configuration file from the next request on. An invalid file
 // changes nothing.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, TestServer } from "../world/harness.js";

@@ -1,4 +1,4 @@
-// Search tokens over HTTP: what a token's holder sees of an index with documents for several holders.
+// Search tokens over HTTP: what a token's holder sees of an index that also has other holders' documents.
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// HTTPS: the protocol, certificate replacement in a running server, and errors that prevent a start. Runs on
-// both HTTP transports.
+// HTTPS: the protocol, replacing the certificate of a running server, and errors that prevent a start. Runs
+// on both HTTP transports.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";

@@ -1,5 +1,5 @@
-// Plans' monthly limits over HTTP: counts stay exact with many concurrent clients, across the end of a month,
-// and after a kill.
+// Plans' monthly limits over HTTP: counts stay exact with many concurrent clients, at the end of a month, and
+// after a kill.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ServerClock } from "../sources/server-clock.js";
 import { expectStatus } from "../world/harness.js";
@@ -129,7 +129,7 @@ describe("a tenant's searches", () => {
       await Promise.all(asked);
       await server.launch();
       const { used } = (await usageOf(wide)).searches;
-      // A kill can lose the reply to a search that was already counted: at most one per client and kill.
+      // When the server is killed, each client may lose the reply to one search that was already counted.
       expect(used).toBeLessThanOrEqual(answered + CLIENTS * (round + 1));
       expect(used).toBeGreaterThanOrEqual(before);
       before = used;

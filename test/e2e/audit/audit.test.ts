@@ -36,7 +36,9 @@ beforeAll(async () => {
 });
 afterAll(() => feeds.close());
 
-/** Runs searches that find nothing, so that the coach makes recommendations. */
+/**
+ * Runs searches that find nothing, so that the coach makes recommendations. Returns the recommendations' ids.
+ */
 async function searchForNothing(server: TestServer): Promise<number[]> {
   for (const q of ["zorvex", "quilm"])
     for (let i = 0; i < 12; i++) expectStatus(await server.query("shop", { q, user_id: `u${i}` }), 200);

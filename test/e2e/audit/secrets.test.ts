@@ -1,6 +1,6 @@
-// No secret leaks. The tests pass secrets in every possible way, in requests that succeed and in requests
-// that fail in every possible way, at log level debug. Then they search everything the server printed,
-// replied and stored for those secrets.
+// No secret leaks. The tests pass secrets in every possible way, in successful requests and in every kind of
+// failing request, at log level debug. Then they search everything the server printed, replied and stored for
+// those secrets.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,8 +25,8 @@ const MISPLACED = secret("misplaced");
 /** A secret sent as a JSON number where text is expected. */
 const NUMBER = String(randomBytes(6).readUIntBE(0, 6) + 1e15);
 /**
- * Time limit of a preview in milliseconds. Previews run one at a time, and each fetches twice; the limit
- * leaves no time for the long pause before a third attempt.
+ * A preview's time limit in milliseconds. Previews run one at a time, and each fetches twice; the limit
+ * prevents the long pause before a third attempt.
  */
 const PREVIEW_MS = 10_000;
 const FEED_USER = "feed-user";

@@ -1,4 +1,4 @@
-// A server with a recording of everything it prints and replies, and a loopback server that echoes every
+// A server with a record of everything it prints and replies. Also a loopback server that echoes every
 // credential it receives in the body, headers and reason phrase of its response, so that any code that
 // printed a response would leak the credential.
 import { spawn } from "node:child_process";
@@ -20,7 +20,7 @@ export class SpokenServer {
   #ended: Promise<number | null> = Promise.resolve(null);
   #stop: () => void = () => undefined;
 
-  /** Resolves with null once the server answers, or with its exit code if it exits first. */
+  /** Resolves with null once the server is listening, or with its exit code if it exits first. */
   async launch(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number | null> {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
     const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--shards", "1", ...args], {

@@ -45,7 +45,7 @@ afterAll(() => server.close());
 
 const payloads = (type: string) => advice.filter((one) => one.type === type).map(({ payload }) => payload);
 
-/** Normalises word order and plurals. */
+/** Returns the same text for queries that differ only in word order or plurals. */
 const formOf = (text: unknown): string =>
   String(text)
     .split(" ")

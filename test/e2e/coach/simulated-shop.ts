@@ -1,6 +1,6 @@
-// A shop with simulated visitors, planted with problems that the coach must find: words that visitors use but
+// A shop with simulated visitors and planted problems that the coach must find: words that visitors use but
 // the catalogue does not, missing products, and documents that rank too low. It also has searches that work
-// very well, and many harmless patterns that look like problems. The catalogue and its answers are real. The
+// very well, and many harmless patterns that look like problems. The catalogue and the answers are real. The
 // visits are written into the query log while the server is down, spread over any number of days.
 import { join } from "node:path";
 import { Chunk, encodeAnswered } from "../../../server/query-log/rows/journal.js";
@@ -11,7 +11,7 @@ import type { TestServer } from "../world/harness.js";
 const DAY_MS = 86_400_000;
 const CHUNK_BYTES = 1024 * 1024;
 const CONSONANTS = "bcdfgklmnprtvz";
-const VOWELS = "aeio"; // a word ending in -us would not get a plural in -s
+const VOWELS = "aeio"; // no u: a word ending in -us would not get a plural in -s
 /** The fractional parts of its multiples are evenly distributed over [0, 1). */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
@@ -201,8 +201,8 @@ export class SimulatedShop {
   }
 
   /**
-   * Positions of the clicked hits: the position decides whether a visitor sees a hit, and `appeal` whether
-   * the visitor then clicks it.
+   * Returns the positions of the clicked hits. The lower a hit, the less likely a visitor sees it; `appeal`
+   * is the probability that a visitor who sees it clicks it.
    */
   #placesClicked(hits: number, appeal: (place: number) => number): number[] {
     return Array.from({ length: hits }, (_, place) => place).filter(

@@ -1,5 +1,5 @@
-// The coach on indexes without default search fields: it searches the fields named in the queries, and
-// reports no bad request for an index without any text.
+// The coach on indexes without default search fields: it searches the fields named in the queries, and logs
+// no errors for an index without any text field.
 import { expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

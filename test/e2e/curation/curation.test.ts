@@ -1,5 +1,5 @@
-// Ranking rules as a shop owner sees them: each kind, when it fires, and how kinds interact with each other
-// and with filters, sorting and paging. rules.test.ts tests the routes.
+// Ranking rules as a shop owner sees them: what each kind does, when it fires, and how kinds interact with
+// each other and with filters, sorting and paging. rules.test.ts tests the routes.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { ReplyBody } from "../world/reply.js";

@@ -1,6 +1,6 @@
-// The examples of docs/semantic.md and docs/understanding.md, run in order, answer as the pages show: those
-// about the shop against the demo, those about a model of one's own against a server configured as the page
-// says, with the embedding server that the page starts.
+// Runs the examples in docs/semantic.md and docs/understanding.md in order. They must answer as the pages
+// show: examples about the shop on the demo, and examples about a model of your own on a server configured as
+// the page says, with the embedding server that the page starts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,12 +10,17 @@ import { ADMIN_KEY, eventually, TestServer } from "../world/harness.js";
 import { examplesOf, page, type Surroundings, whatDiffers } from "./page-examples.js";
 
 const SEMANTIC = page("docs/semantic.md");
-/** Sections of docs/semantic.md about an own model; their examples need no demo. */
+/**
+ * Sections of docs/semantic.md that explain how to use your own model. Their examples do not need the demo.
+ */
 const OWN_MODEL = /^(A model of your own|Vectors that the client sends), /;
 const EMBEDDINGS = "http://127.0.0.1:8901";
 const DEMO_MS_MAX = 60_000;
 
-/** Starts a script of ours and waits until its output contains `mark`. Returns the process and the output. */
+/**
+ * Starts one of the project's scripts and waits until its output contains `mark`. Returns the process and the
+ * output.
+ */
 async function started(script: string, args: string[], mark: RegExp, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [resolve(script), ...args], {
     cwd: tmpdir(),

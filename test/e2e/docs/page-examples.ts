@@ -28,13 +28,13 @@ interface Ran {
 export interface Surroundings {
   /** Environment variables for the commands, besides PATH and HOME. */
   readonly env: Readonly<Record<string, string>>;
-  /** Maps each host named on a page to the loopback server that answers for it. */
+  /** For each host named on a page, the loopback server that takes its place. */
   readonly hosts?: Readonly<Record<string, string>>;
 }
 
 /**
- * Maximum time in milliseconds to wait for a read to return the answer shown, which may depend on background
- * work.
+ * Time in milliseconds within which a read-only command must return the answer shown, which may depend on
+ * background work.
  */
 const SETTLE_MS_MAX = 20_000;
 const READ = /^(?:curl (?!.* -[XdT] )|npx skein (?:search|analytics) |$)/;
@@ -106,8 +106,9 @@ export async function whatDiffers(
 }
 
 /**
- * Runs commands in `folder`, with the variables set by earlier commands there, as in a terminal. Curl prints
- * each status to standard error, so the page's commands need no change.
+ * Runs commands in `folder`. As in a terminal, they see the variables that earlier commands in the folder
+ * have set. Curl is configured to print each status to standard error, so the page's commands can be run
+ * unchanged.
  */
 async function run(commands: string, folder: string, env: Surroundings["env"]): Promise<Ran> {
   const curlHome = join(folder, ".curl");

@@ -1,5 +1,5 @@
 // Damage on a real server: what clients see when an index, a document, a shard database or the catalog is
-// damaged. Everything else is still served, and check and repair restore the index.
+// damaged. Everything undamaged is still served, and check and repair restore the index.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,8 +15,8 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 
-// Spreads the indexes over all shards: the tests look up records by uid, and an index at home stores them
-// under another number.
+// Spreads the indexes over all shards: the tests look up records by the index's uid, but an index at home
+// stores its records under another number (homeData).
 const server = sharedServer({ config: { limits: { homeDocumentsMax: 1 } } }, async (server) => {
   await server.createIndex("hurt", SCHEMA, documents);
   await server.createIndex("well", SCHEMA, documents);

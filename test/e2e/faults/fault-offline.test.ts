@@ -1,6 +1,6 @@
-// Fault points of offline operations: changing the number of shards, and a restore. After a kill or failure
-// at any of them, `skein check` and `skein repair` recognise unfinished work and leave leftovers alone, and
-// the next start finds either all of the old data or all of the new data.
+// Fault points in offline operations: a change to the number of shards, and a restore. After a kill or
+// failure at any of these points, `skein check` and `skein repair` recognise the unfinished work and leave
+// its files alone, and the next start finds either all of the old data or all of the new data.
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -26,14 +26,14 @@ const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "restore.after-part": [2, /a restore into .* is not finished; start the server once/],
   "restore.before-end": [2, /a restore into .* is not finished; start the server once/],
 };
-/** Maps each output to the first point that produces it. */
+/** Maps each expected output to the first point that produces it. */
 const FIRST_TO_SAY = new Map(
   (Object.keys(SAYS) as OfflinePoint[]).reverse().map((point) => [String(SAYS[point]), point]),
 );
 
 /**
- * A failing step ends the process just as a kill does, only in an orderly way, so a normal test run tests a
- * failure at only one point per kind of operation.
+ * A failing step ends the process just as a kill does, only in an orderly way. A normal test run therefore
+ * tests a failure at only the last point of each operation.
  */
 const points = (kind: string, what: "kill" | "throw"): OfflinePoint[] =>
   SERVER_FAULT_POINTS.filter((point): point is OfflinePoint => point.startsWith(`${kind}.`)).slice(
@@ -75,7 +75,10 @@ async function started(shards: number): Promise<View> {
   return view;
 }
 
-/** In a normal test run, the commands run only once for points with the same output. */
+/**
+ * If several points have the same expected output, a normal test run checks the commands at only the first of
+ * them, after a kill.
+ */
 const isChecked = (point: OfflinePoint, what: "kill" | "throw"): boolean =>
   effort(FIRST_TO_SAY.get(String(SAYS[point])) === point && what === "kill", true);
 

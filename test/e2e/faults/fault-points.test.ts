@@ -1,6 +1,6 @@
-// Visits every named fault point of a running server. In the middle of an operation, the process is killed
-// there, the step fails, or the server is told to stop. Afterwards the state is either old or new, the change
-// can still be made, catalog and shards agree, and nothing acknowledged is missing.
+// Visits every named fault point of a running server. When an operation reaches the point, the process is
+// killed, the step fails, or the server is told to stop. Afterwards, the state must be either old or new, the
+// change must still be possible, catalog and shards must agree, and nothing acknowledged may be missing.
 import { readdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -48,9 +48,8 @@ const isThrown = (point: ServingPoint): boolean =>
   SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point);
 const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
 /**
- * A normal test run kills at only every other shard point, because test/crash already interrupts a shard at
- * each of its syncs. Of the server points where a failure is tested too, it also kills at only every other
- * one.
+ * A normal test run skips every other shard point, because test/crash already interrupts a shard at each of
+ * its syncs, and every other one of the server points where a failure is tested too.
  */
 const isKilled = (point: ServingPoint, i: number): boolean =>
   effort(i % 2 === 0 || (!isOfShards(point) && !isThrown(point)), true);

@@ -23,9 +23,7 @@ export type ServingPoint =
 export interface Scenario {
   /** Runs before the test arms the point. */
   readonly before?: (world: World) => Promise<void>;
-  /**
-   * Sends the request that makes the server pass the point, either immediately or later in the background.
-   */
+  /** Sends a request that makes the server pass the point, either immediately or later in the background. */
   readonly act: (server: TestServer) => Promise<Reply>;
   /** The state once the change is complete. */
   readonly after: (before: View) => View;
@@ -34,8 +32,9 @@ export interface Scenario {
   /** True if each document of a batch succeeds or fails independently. */
   readonly perDocument?: true;
   /**
-   * The status a client sees if the point throws: the refusal's status, or the usual status if the failure is
-   * only logged. Omitted if no step can fail there, so that only a kill can interrupt the operation.
+   * The status a client sees if the point throws: an error status if the request is refused, or the usual
+   * status if the failure is only logged. Omitted if no step can fail at the point, so that only a kill can
+   * interrupt the operation.
    */
   readonly thrown?: number;
   /** True if the reply lists the documents that were not stored. */
@@ -72,8 +71,8 @@ const WIDE_SCHEMA = {
 const WIDE_DOCUMENTS = 3000;
 
 /**
- * Documents that are cheap to send and to index but take six MiB in each of two shards, because a segment has
- * a column for every field that occurs in any of its rows.
+ * Few of these documents have all fields, so they are cheap to send and to index. Still, they take six MiB in
+ * each of two shards, because a segment has a column for every field that occurs in any of its rows.
  */
 function wideDocuments(): object[] {
   const all = Object.fromEntries(NUMBERS.map((name, i) => [name, i]));
@@ -186,7 +185,7 @@ const merging: Scenario = {
   after: same,
 };
 
-/** Replaces documents with identical ones; the old copies are deleted once no reader needs them. */
+/** Replaces documents with identical ones; the old copies are purged once no reader needs them. */
 const purging: Scenario = {
   before: (world) => remade(world, "purged"),
   act: (server) => send(server, "purged", documents(0, 30)),
@@ -194,9 +193,8 @@ const purging: Scenario = {
 };
 
 /**
- * Pause in milliseconds between the requests of `turns`, which cycles through more indexes than may be
- * loaded. The pauses add up to more than the time for which a shard keeps an index loaded for background
- * work.
+ * Pause in milliseconds between the requests of `turns`, which query more indexes in turn than may be loaded.
+ * In total, the pauses are longer than a shard keeps an index loaded for background work.
  */
 const TURN_MS = 60;
 
@@ -241,7 +239,8 @@ const embedding: Scenario = {
 };
 
 /**
- * Waits until every document has its vector. The index may have been evicted, so each query loads it again.
+ * Waits until every document has its vector. The index may be unloaded meanwhile, so each query loads it
+ * again.
  */
 async function embedded(server: TestServer, index: string): Promise<void> {
   await eventually(async () => {

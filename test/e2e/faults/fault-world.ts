@@ -46,7 +46,7 @@ export class World {
     return this.server;
   }
 
-  /** Sets what happens the next few times the point is passed, one action per pass. */
+  /** Sets what happens the next few times the point is passed: one action each time. */
   arm(point: string, ...turns: ("skip" | "throw" | "kill" | "stop")[]): void {
     mkdirSync(join(this.faults, point), { recursive: true });
     for (const [i, what] of turns.entries()) writeFileSync(join(this.faults, point, `${i}-${what}`), "");
@@ -86,8 +86,8 @@ export class World {
   }
 
   /**
-   * The client's view once no rebuild is running. Reads the indexes one after another, because only two can
-   * be loaded at a time.
+   * Returns the client's view once no index is being rebuilt. Reads the indexes one after another, because
+   * only two can be loaded at a time.
    */
   async view(): Promise<View> {
     const server = this.server!;

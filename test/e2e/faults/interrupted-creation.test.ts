@@ -13,7 +13,7 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = Array.from({ length: 20 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 /**
  * Fault points, each with the number of shards that the next start adds. A normal test run tests the first
- * point with one shard and the second with two.
+ * point on a server with one shard and the second on a server with two.
  */
 const CUTS: [point: string, more: number][] = [
   ["create.after-catalog", 0],

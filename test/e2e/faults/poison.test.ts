@@ -11,7 +11,7 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
 /**
  * In milliseconds. Longer than any thread waits for the processor, even on a busy machine, so that only a
- * thread that really hangs is treated as hanging.
+ * thread that is really stuck counts as hanging.
  */
 const HANG_MS = 5_000;
 

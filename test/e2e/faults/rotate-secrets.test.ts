@@ -1,4 +1,4 @@
-// `skein rotate-secrets`, killed or failing at each step: afterwards one key opens every stored secret,
+// `skein rotate-secrets`, killed or failing at each step. Afterwards, a single key opens every stored secret,
 // whether the server is started or the rotation is repeated, and users keep their identity in the query log.
 import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -26,8 +26,8 @@ const POINTS: Readonly<Record<Point, "old" | "new">> = {
 };
 
 /**
- * Points after which a second rotation is tested in addition to a start. A normal test run has one such point
- * per valid key.
+ * Points where the test also rotates again after the interruption, not only starts a server. In a normal test
+ * run: one point where the old key is valid, and one where the new key is.
  */
 const CHANGED_AGAIN = effort<readonly Point[]>(
   ["secrets.after-key", "catalog.after-batch"],
@@ -97,8 +97,8 @@ function asBefore(): void {
 const rotate = () => world.skein("rotate-secrets", "--data-dir", world.dataDir);
 
 /**
- * A failing step ends the command just as a kill does, only in an orderly way, so a normal test run tests it
- * once.
+ * A failing step ends the command just as a kill does, only in an orderly way. A normal test run therefore
+ * tests a failure at only the last point.
  */
 const points = (what: "kill" | "throw"): Point[] =>
   (Object.keys(POINTS) as Point[]).slice(what === "kill" ? 0 : effort(-1, 0));

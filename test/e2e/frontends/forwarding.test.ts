@@ -1,6 +1,6 @@
-// Requests that a front-end must forward to the owner thread: requests and replies arrive in order and
-// complete, with everything the owner needs to know about the request, and nothing is left over when a client
-// disconnects.
+// Requests that a front-end must forward to the owner thread: requests and replies arrive completely and in
+// order, the owner receives everything it needs to know about a request, and nothing is left over when a
+// client disconnects.
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -18,7 +18,7 @@ const BATCH = "/v1/indexes/shop/documents/batch";
 const QUERY = "/v1/indexes/shop/query";
 const EXPORT = "/v1/indexes/shop/documents/export";
 const NDJSON = { "content-type": "application/x-ndjson" };
-/** Maximum total size of waiting bodies in bytes. */
+/** Maximum total size in bytes of bodies that wait in memory. */
 const BODIES_MAX = 40 * MIB;
 
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;

@@ -1,4 +1,4 @@
-// The clients that other tests of front-ends use.
+// Tests the clients in front-end-clients.ts.
 import { afterEach, expect, test, vi } from "vitest";
 import { sharedServer } from "../world/shared-server.js";
 import { oneForEach } from "./front-end-clients.js";

@@ -1,4 +1,4 @@
-// Clients that each know which front-end serves them.
+// HTTP clients, each of which knows which front-end serves it.
 import { Agent, request } from "node:http";
 import { ADMIN_KEY, type TestServer } from "../world/harness.js";
 
@@ -10,7 +10,9 @@ const PROBE = {
 };
 
 const PROBE_QUERY = { q: "lamp" };
-/** Maximum number of connections made to reach a particular front-end, or each of them. */
+/**
+ * Maximum number of connections to try until a particular front-end, or every front-end, has accepted one.
+ */
 const TRIES_MAX = 1_000;
 
 /** An answer as a client sees it. */
@@ -26,8 +28,8 @@ export interface Seen {
 }
 
 /**
- * Maximum time in milliseconds that a connection may be idle and still be reused. The server closes it some
- * time later, which a busy test may not notice before it sends the next request.
+ * Maximum time in milliseconds that a connection may be idle and still be reused. The server closes idle
+ * connections after a longer time, and a busy test may not notice before it sends the next request.
  */
 const IDLE_MS_MAX = 3_000;
 
@@ -47,7 +49,10 @@ export class Client {
     this.#probe = probe;
   }
 
-  /** Connects to a front-end that the operating system chooses. `probe`: path of a query. */
+  /**
+   * Connects to a front-end that the operating system chooses. `probe` is the path of a query route, used to
+   * find out which front-end it is.
+   */
   static async connect(url: string, probe: string): Promise<Client> {
     const client = new Client(url, probe);
     client.#frontEnd = await client.#probed();

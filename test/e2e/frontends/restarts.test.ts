@@ -1,5 +1,5 @@
-// A hanging front-end is replaced while the others continue and nothing is lost. The death of a shard's
-// thread does not affect front-ends. Stopping the server ends them all in order.
+// A hanging front-end is replaced while the others continue, and nothing is lost. When a shard's thread dies,
+// front-ends are unaffected. When the server stops, they all end in order.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -14,8 +14,8 @@ const DOCUMENTS = "/v1/indexes/shop/documents";
 const HEAD = `host: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n`;
 const LARGE = 20;
 /**
- * Number of pieces that the slow client reads slowly. It reads the others at full speed, so as not to use up
- * the time allowed for a stop.
+ * Number of pieces that the slow client reads slowly. It reads the remaining pieces at full speed, because
+ * the server allows only a limited time for a stop.
  */
 const SLOW_PIECES = 40;
 const PAGE = `{"q":"lamp","per_page":${LARGE}}`;

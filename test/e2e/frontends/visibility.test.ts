@@ -1,6 +1,6 @@
-// An acknowledged write is visible to the next request, through any front-end. The history of many concurrent
-// clients is checked like that of a register: a read returns the last completed write or one in progress, and
-// never a value older than one already returned by an earlier read.
+// An acknowledged write is visible to the next request, through any front-end. Many clients read and write
+// concurrently, and their history is checked like a register's: a read returns the last completed write or a
+// write in progress, and never a value older than one that an earlier read returned.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { expectStatus, TestServer } from "../world/harness.js";

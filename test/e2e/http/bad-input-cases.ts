@@ -1,8 +1,8 @@
-// Test cases of bad-input.test.ts as data: malformed bodies, parameters and filter expressions, and requests
-// for missing resources.
+// The test cases for bad-input.test.ts as data: malformed bodies, parameters and filter expressions, and
+// requests for missing resources.
 import { ADMIN_KEY, type CallOptions } from "../world/harness.js";
 
-/** `depth` opening strings followed by as many closing strings. */
+/** `open` repeated `depth` times, then `close` repeated `depth` times. */
 export const nested = (depth: number, open: string, close: string): string =>
   open.repeat(depth) + close.repeat(depth);
 const bytes = (...parts: (string | number[])[]): Uint8Array =>

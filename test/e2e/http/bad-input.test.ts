@@ -1,5 +1,5 @@
 // Input that a confused or hostile client may send: the server answers with the right 4xx and one clear error
-// message, stays alive and ready, and does not use more and more memory. Runs on both HTTP transports.
+// message, stays alive and ready, and its memory does not grow. Runs on both HTTP transports.
 import { once } from "node:events";
 import { afterAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";

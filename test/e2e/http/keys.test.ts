@@ -26,7 +26,7 @@ const search = (index: string, key: string) =>
   server.post(`/v1/indexes/${index}/query`, { q: "thing" }, { key });
 
 /**
- * Sends concurrent requests until some are refused, expects no more successes than the rate allows, and
+ * Sends concurrent requests until some are refused. Expects no more successes than the rate allows, and
  * returns the refusals.
  */
 async function throttled(perSecond: number, ask: () => Promise<Reply>): Promise<Reply[]> {

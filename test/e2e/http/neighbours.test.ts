@@ -1,5 +1,6 @@
-// Isolation between tenants: heavy work by one tenant changes no reply to another, even if a shard nests
-// their reads. Also the number of concurrent requests that a plan allows a tenant.
+// Isolation between tenants: heavy work by one tenant changes no reply to another tenant, even if a shard
+// answers one's read in the middle of the other's. Also the number of concurrent requests that a plan allows
+// a tenant.
 import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
-// More requests than the server accepts: the surplus immediately gets 503 with Retry-After, nothing is lost
-// or leaked, and after the burst the server answers as before. Slow or silent clients are disconnected and
-// delay no other client.
+// More requests than the server accepts: the excess immediately gets 503 with Retry-After, nothing is lost or
+// leaked, and after the burst the server answers as before. Slow or silent clients are disconnected and delay
+// no other client.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
@@ -20,16 +20,20 @@ const LIMITS = {
   shardQueueRequestsMax: CAPACITY,
   unsentBytesMax: UNSENT_MAX,
   rememberedAnswersBytesMax: 1, // no cached answers, because a burst has few distinct queries
-  localDocumentsMax: 1, // queries go to the shards: those that the HTTP thread answers never run concurrently
+  localDocumentsMax: 1, // every query goes to a shard: the HTTP thread would answer them one at a time
 };
 const OPTIONS = { shards: 2, config: { limits: LIMITS } };
 const SERVERS = serverOverEachHttp(OPTIONS, fill);
-/** Servers for tests of silent clients, which wait so long that other tests run at the same time. */
+/**
+ * Separate servers for the tests of silent clients, which wait for so long that they run concurrently with
+ * other tests.
+ */
 const SERVERS_OF_SILENT = serverOverEachHttp(OPTIONS, fill);
 
 async function fill(server: TestServer): Promise<void> {
   await server.createIndex("things", { fields: [{ name: "title", type: "string", facet: true }] });
-  // No training: if a burst made a shard refuse it, the server would retry it later but log an error.
+  // No model training: during a burst a shard may refuse to train, which the server retries, but also logs as
+  // an error.
   expectStatus(await server.patch("/v1/indexes/things/settings", { embedder: { source: "none" } }), 200);
   const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
   expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents }), 200);

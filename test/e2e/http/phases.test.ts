@@ -1,5 +1,5 @@
-// The order of a request's phases: a request with every possible fault gets the errors one at a time, as each
-// fault is fixed.
+// The order of a request's phases: a request with every possible fault gets one error at a time, and the next
+// error once that fault is fixed.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";

@@ -1,5 +1,6 @@
-// A body that arrives while its socket is paused does not start the connection's idle timer, however long the
-// server takes to read it. uWebSockets.js closes idle connections after ten to fourteen seconds.
+// While a socket is paused because the server is busy, arriving body data must not let the connection's idle
+// timer expire, however long the server takes to read it. uWebSockets.js closes idle connections after ten to
+// fourteen seconds.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";

@@ -12,7 +12,7 @@ const server = sharedServer({ shards: 3, quiet: true }, async (server) => {
   await makeSide(server, "b", RIGHT);
 });
 
-/** The index to copy from: settings, two rules and a synonym group. */
+/** Creates the index to copy from, with settings, two rules and a synonym group. */
 async function makeSource(server: TestServer): Promise<void> {
   await server.createIndex("from", schema(LEFT));
   const settings = { num_typos: 1, searchable_attributes: ["title"], symbols_to_index: ["+"] };

@@ -15,9 +15,9 @@ const DOCUMENTS = Array.from({ length: 240 }, (_, i) => ({
 
 interface Change {
   what: string;
-  /** The new field definition, set before the deletion. */
+  /** The field's new definition; the schema is changed before the deletion. */
   field: object;
-  /** A further definition, set while the deletion waits. */
+  /** A second schema change, made while the deletion waits. */
   later?: object;
   filter: string;
   /** True for the documents that the filter matches. */

@@ -1,4 +1,4 @@
-// Many indexes in a server that may load only a few at a time. Clients write to and read from all of them
+// Many indexes on a server that may load only a few at a time. Clients write to and read from all of them
 // while they are loaded and unloaded. Every answer must match a naive model, and a kill must not lose
 // anything acknowledged.
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 // Requests while an index is being spread: changes to the whole index, writes, a server stop and shard
-// deaths. The spreading is held at one of three places: before the decision, because a receiving shard is
-// blocked; where the catalog appears to reject the decision; or where the home shard's copy is about to be
-// dropped. Nothing may be lost or duplicated, and every request must be carried out.
+// deaths. The spreading is stopped at one of three points: before the decision, because a receiving shard is
+// blocked; when the decision is written to the catalog and the write seems to fail; or just before the home
+// shard's copy is dropped. Nothing may be lost or duplicated, and every request must be carried out.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
@@ -12,7 +12,7 @@ const BEGUN = things(0, HOME_DOCUMENTS_MAX);
 const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
 
-/** Where the spreading is held. */
+/** The point at which the spreading is stopped. */
 type Hold = "a shard is stuck" | "spread.after-decision" | "spread.before-drop";
 const HOLDS: readonly Hold[] = [
   "a shard is stuck",
@@ -26,7 +26,7 @@ const { server } = world;
 beforeAll(() => server.launch());
 afterAll(() => world.close());
 
-/** Runs `work` while the index, which has just grown, is held in the middle of spreading. */
+/** Grows the index, then runs `work` while the index's spreading is stopped halfway. */
 async function whileSpread<T>(hold: Hold, index: string, home: number, work: () => Promise<T>): Promise<T> {
   const grow = () => world.write(index, MORE);
   if (hold !== "a shard is stuck") return world.whileHeld(hold, grow, work);
@@ -36,7 +36,10 @@ async function whileSpread<T>(hold: Hold, index: string, home: number, work: () 
   });
 }
 
-/** Sends a request during the spreading; it may have to wait until the spreading ends. */
+/**
+ * Sends a request while the spreading is stopped, runs `meanwhile`, and lets the spreading continue. Returns
+ * the answer, which may only come after the spreading has ended.
+ */
 async function asked<T>(
   hold: Hold,
   index: string,

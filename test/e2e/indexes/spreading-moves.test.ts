@@ -51,8 +51,8 @@ describe("a snapshot", () => {
   }
 
   test("taken in the middle of spreading has every document once", async () => {
-    // `early`: taken before the decision, while the spreading restarts every second. `late`: taken after a
-    // decision that appeared to be rejected, before the next attempt.
+    // `early` is taken before the decision, while the spreading restarts every second. `late` is taken after
+    // the decision was written but seemed to fail, before the next attempt.
     const early = `early-${Date.now()}`;
     await world.make(early, undefined, BEGUN);
     const before = await world.whileHeld("spread.after-copy", () => world.write(early, MORE), take);

@@ -1,5 +1,5 @@
-// Everything an index owns survives spreading: vectors from every source, the marks of a feed run and the
-// plan's usage.
+// Everything that belongs to an index survives spreading: vectors from every source, a feed run's marks and
+// the plan's usage.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";
@@ -24,7 +24,7 @@ const world = new SpreadingWorld({
     ai: { allow_hosts: ["127.0.0.1"] },
     feeds: { allow_hosts: ["127.0.0.1"] },
     plans: [{ name: "small", documents: 100 }],
-    // No cached answers, so every query is answered by the shards or from their memory.
+    // No cached answers, so the shards answer every query, or the HTTP thread does from their memory.
     limits: { rememberedAnswersBytesMax: 1 },
   },
 });
@@ -43,8 +43,8 @@ afterAll(async () => {
 });
 
 /**
- * Sends the queries and returns their results, with the id, text match and match type of each hit. The
- * queries change nothing.
+ * Sends the queries, which leave no trace in analytics, and returns their results, with the id, text match
+ * and match type of each hit.
  */
 async function answers(index: string, queries: readonly object[]): Promise<unknown[]> {
   const told: unknown[] = [];

@@ -1,5 +1,5 @@
-// A server that can hold an index in the middle of spreading and block or kill its shards, and the checks
-// that spreading tests need.
+// A server on which tests can stop an index's spreading halfway and block or kill shards, and the checks that
+// spreading tests need.
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,10 @@ import { BlockedShards } from "../world/blocked-shards.js";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
 
 export const HOME_DOCUMENTS_MAX = 60;
-/** Enough for a whole test: the server reaches a held point about once a second. */
+/**
+ * How often a fault point fails while armed. Enough for a whole test, because the server retries about once a
+ * second.
+ */
 const TURNS = 600;
 
 export const SCHEMA = {
@@ -81,7 +84,7 @@ export class SpreadingWorld {
 
   /**
    * Creates an index and returns its home shard's number. Tests must create all indexes with this function,
-   * because the home shard follows from the number of indexes created.
+   * because it derives the home shard from the number of indexes created so far.
    */
   async make(
     name: string,
@@ -107,7 +110,10 @@ export class SpreadingWorld {
     return eventually(async () => (await this.shardsOf(index)) === this.shards, `${index} is spread`);
   }
 
-  /** Grows the index and runs `work` while its spreading reaches the point repeatedly without passing it. */
+  /**
+   * Grows the index, waits until its spreading reaches the point, and runs `work` while the server retries
+   * the spreading and fails at the point every time.
+   */
   whileHeld<T>(point: SpreadPoint, grow: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     return this.whileFailing(point, async (isPassed) => {
       await grow();

@@ -1,5 +1,6 @@
 // Snapshots of a running server: a snapshot shows all shards and the catalog at the same moment and can be
-// restored into another directory. Damaged or newer snapshots and existing targets are refused.
+// restored into another directory. Damaged snapshots, snapshots from newer versions and existing target
+// directories are refused.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// A server started without memory settings restarts itself with them, in the same process (execve).
+// If a server is started without memory settings, it restarts itself with them in the same process (execve).
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";

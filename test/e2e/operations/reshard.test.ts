@@ -106,7 +106,8 @@ describe("changing the number of shards", () => {
       const lines = server.log.filter(({ msg }) => msg === "the documents are redistributed");
       expect(lines).toEqual([expect.objectContaining({ percent: 100, documents: 1399, of: 1399 })]);
       for (const [i, index] of indexes.entries()) expect(await view(server, index)).toEqual(before[i]);
-      // A newer document precedes the documents it ties with, and a document sent again is replaced.
+      // A newer document ranks before the documents that it ties with, and a document that is sent again is
+      // replaced.
       const next = { id: "last", title: "thing kind1 plain", group: "g9", n: 1 };
       expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents: [next] }), 200);
       const newest = await server.query("things", { q: "*", per_page: 1 });

@@ -58,7 +58,7 @@ async function near(index: string): Promise<unknown> {
   return hits.map(({ document, similarity }) => [document.id, similarity]);
 }
 
-/** The model's properties that do not depend on the number of shards. */
+/** Those properties of the model that do not depend on the number of shards. */
 async function modelOf(): Promise<unknown> {
   const { model } = await ready("learned");
   return [model?.number, model?.trained_at];

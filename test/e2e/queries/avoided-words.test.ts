@@ -1,5 +1,4 @@
-// Queries that name unwanted things, over HTTP: no document is lost, but documents with those things rank
-// lower.
+// Queries that name unwanted things, over HTTP: documents with those things are still found, but rank lower.
 import { describe, expect, test } from "vitest";
 import { expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";

@@ -1,5 +1,5 @@
 // Words found inside longer words, in fields with `infix`: matches, ranking, highlights and explanation.
-// Switching `infix` on or off takes effect at once.
+// Switching `infix` on or off takes effect immediately.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { Hit, ReplyBody } from "../world/reply.js";

@@ -1,4 +1,4 @@
-// Small indexes that the HTTP thread reads directly from the shards' memory: without involving the shards,
+// Small indexes, which the HTTP thread reads directly from the shards' memory: without involving the shards,
 // immediately after every write, and around every operation that moves an index to other memory or removes
 // it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -89,7 +89,7 @@ describe.each(SERVERS)("slots over %s", (_http, server) => {
       { index: "shop", q: "mouse", [name]: value },
     ]);
     expect(good!.found).toBe(2);
-    // Some values are invalid only for another index's fields.
+    // WRONG_PARAMETERS includes values that this index's fields allow.
     if (bad!.code !== undefined) expect(bad!.code).toBe("SK-SE-400");
   });
 });
@@ -142,7 +142,7 @@ describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
       expect(lean.json.hits).toHaveLength(per_page);
     }
     expect((await server.query("long", { q: "long", per_page: 2 })).json.hits).toHaveLength(2);
-    // A page of the maximum size leaves no room for the related documents of "unique long".
+    // A single hit is returned even if it exceeds the reply limit.
     const huge = await server.query("long", { q: "unique" });
     expect(huge.json.hits.map(({ document }: { document: { id: string } }) => document.id)).toEqual(["huge"]);
     expect(huge.text.length).toBeGreaterThan(600_000);

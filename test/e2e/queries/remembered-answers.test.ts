@@ -1,5 +1,5 @@
-// Repeats queries around every operation that changes their answers: the cache must be used and must never be
-// stale. See server/fleet/reads/answer-cache.ts.
+// Repeats queries before and after every operation that changes their answers: the cache must be used and
+// must never be stale. See server/fleet/reads/answer-cache.ts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const SHOES = [
 ];
 /**
  * More documents than any query requests. A query program never requests more rows than exist, so with fewer
- * documents the programs would depend on their number.
+ * documents, the program would change with each added document.
  */
 const HATS = Array.from({ length: 1200 }, (_, i) => ({
   id: `hat-${i}`,
@@ -64,8 +64,8 @@ describe.each([1, 3])("with %i shards", (shards) => {
   }
 
   /**
-   * Sends a query with words, whose statistics change after many writes, and a query without words. Expects
-   * these ids and brand counts every time.
+   * Sends two queries repeatedly: one with words, whose document frequencies change after many writes, and
+   * one without. Expects these ids and brand counts every time.
    */
   async function expectAnswer(ids: string, brands: Record<string, number>): Promise<void> {
     for (const what of [{ q: "shoe" }, { q: "*", filter_by: "price:<1000 && title:shoe" }]) {

@@ -218,8 +218,8 @@ describe("understanding by a model", () => {
   const url = (): string => `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
 
   /**
-   * Creates a separate index for each test: after a failure, the server does not call an index's endpoint for
-   * a while.
+   * Each test needs its own index, because the server does not call an index's endpoint for a while after a
+   * failure.
    */
   const index = async (more: object = {}): Promise<string> => {
     const name = `shop-${++made}`;

@@ -6,7 +6,10 @@ import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { embedderOf, found, idsOf, makeShop, ready } from "./near.js";
 
 const MEANINGS = [["shoe", "sneaker", "trainers"]];
-/** No feedback from word matches, so cosines are exactly those of the endpoint's vectors. */
+/**
+ * No document contains "sneaker", so the query's vector is not drawn towards word matches, and cosines are
+ * exactly those of the endpoint's vectors.
+ */
 const SNEAKERS = { q: "sneaker", search_mode: "hybrid" };
 const SHOP = [
   { id: "1", title: "red shoe", brand: "acme", price: 10 },

@@ -1,5 +1,5 @@
-// Vector queries on small indexes, which the HTTP thread answers from the shards' memory: without involving
-// the shards and with identical bytes, even while documents and models change.
+// Vector queries on small indexes, which the HTTP thread answers from the shards' memory: the shards are not
+// involved and the replies are byte for byte the same, even while documents and models change.
 import { describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { BlockedShards } from "../world/blocked-shards.js";

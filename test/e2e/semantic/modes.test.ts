@@ -188,8 +188,8 @@ describe("the hits", () => {
     const reply = await ask({ q: "shoe", search_mode: "semantic", explain: true }, "few");
     expect(idsOf(reply)[0]).toBe("1");
     const [hit] = reply.json.hits as unknown as { explanation: { similarity: number } }[];
-    // The query vector becomes (0.987, 0.160), the direction of (1, 0) plus the direction of (1, 0) + (0.8,
-    // 0.6). With only one of the two shoes it would be different.
+    // The query vector becomes (0.987, 0.160): the direction of (1, 0), the query, plus the direction of (1,
+    // 0) + (0.8, 0.6), the two shoes. With only one of the shoes, the result would be different.
     expect(hit!.explanation.similarity).toBeCloseTo(0.987, 2);
   });
 });

@@ -1,11 +1,11 @@
-// A small shop with transparent vectors: each document's vector is a mixture of a few axes, so cosines can be
-// calculated by hand from the shares. Also the waits and checks that semantic tests share.
+// A small shop with simple vectors: each document's vector is a mixture of a few axes, so cosines can be
+// calculated by hand. Also the waits and checks that semantic tests share.
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 
 const NUMBERS = 512;
 
-/** Returns a vector with these shares along the first axes. */
+/** Returns a vector whose first numbers are `shares`; the rest are 0. */
 export function toward(...shares: number[]): number[] {
   return Array.from({ length: NUMBERS }, (_, i) => shares[i] ?? 0);
 }

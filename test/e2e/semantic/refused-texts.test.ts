@@ -32,7 +32,7 @@ afterAll(async () => {
 const settings = (model: string) => ({ embedder: { source: "endpoint", url: endpoint.url(), model } });
 const add = async (index: string, ...documents: object[]) =>
   expectStatus(await server.post(`/v1/indexes/${index}/documents/batch`, { documents }), 200);
-/** Gives `answer` to a request if any of its texts matches `what`, and a proper answer otherwise. */
+/** Answers with `answer` if any of a request's texts matches `what`, otherwise with a proper answer. */
 const to = (what: RegExp, answer: EmbeddingAnswer) => (texts: readonly string[]) =>
   texts.some((text) => what.test(text)) ? answer : null;
 const warnings = (index: string) =>

@@ -93,8 +93,8 @@ describe("the vector source", () => {
       await patch("changed", { source: "pushed" });
       const reply = await server.query("changed", near);
       expect(reply.json.search_mode).toBe("semantic");
-      // Some of the model's vectors come this close to any direction. The pushed vectors may not have arrived
-      // yet.
+      // If the previous model's vectors were compared, some of the other documents would be found. The result
+      // may be empty, because the pushed vectors may not have been stored yet.
       expect(idsOf(reply).filter((id) => Number(id) % 3 !== 1)).toEqual([]);
       await patch("changed", { source: "documents" });
     }

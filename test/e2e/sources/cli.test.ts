@@ -1,4 +1,4 @@
-// `skein sources` as people and scripts use it: output, exit codes, and that the feed is imported.
+// `skein sources` as people and scripts use it: output, exit codes, and whether the feed is imported.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Data source runs while other things happen: the server stops and starts, other runs are queued, the index
-// is swapped or deleted, the source is changed or deleted.
+// What happens to data source runs when the server stops and starts, other runs are queued, the index is
+// swapped or deleted, or the source is changed or deleted.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type FeedAnswer, type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {
@@ -36,7 +36,7 @@ const lines = (count: number, title: string): Buffer =>
 
 const one = (id: string, title: string): string => JSON.stringify([{ id, title }]);
 
-/** Releases held feeds. Called at the end of each test, whether it passed or failed. */
+/** Functions that release held feeds, called at the end of each test, whether it passed or failed. */
 const held: (() => void)[] = [];
 afterEach(() => {
   for (const goOn of held.splice(0)) goOn();

@@ -91,7 +91,7 @@ describe.concurrent("a schedule", () => {
     const manual = await shop(server, "manual", { schedule: "manual" });
     const suspended = await shop(server, "suspended", { basic_auth });
     feeds.route("/suspended", { ...FEED, basicAuth: { username: "shop", password: "right" } });
-    // The last index, so its schedule is checked last.
+    // Schedules are checked in the order of their indexes, so this one is checked last.
     const working = await shop(server, "working");
 
     clock.set("2026-03-10T08:59:59Z");
@@ -184,7 +184,7 @@ describe.concurrent("a schedule", () => {
     clock.set("2029-01-01T00:30:00Z");
     expect(await over(server, source, 1)).toEqual(["schedule completed"]);
     expect(await nextRunAt(server, source)).toBe("2029-01-01T01:00:00.000Z");
-    // The run due at 10 was already made up for in 2029.
+    // The run in 2029 already made up for the run due at 10.
     clock.set("2026-03-11T09:30:00Z");
     await eventually(
       async () => (await nextRunAt(server, source)) === "2026-03-11T11:00:00.000Z",
@@ -231,7 +231,7 @@ describe.concurrent("while the server is down", () => {
     expect(await over(server, source, 1)).toEqual(["schedule completed"]);
     await restartedAt("2026-06-01T09:20:00Z");
     expect(await nextRunAt(server, source)).toBe("2026-06-01T11:00:00.000Z");
-    // This source belongs to a later index, so it is checked after the other one.
+    // A source of a later index, so its schedule is checked after the other one.
     const witness = await shop(server, "back-witness");
     clock.set("2026-06-01T10:00:00Z");
     expect(await over(server, witness, 1)).toEqual(["schedule completed"]);
@@ -240,7 +240,7 @@ describe.concurrent("while the server is down", () => {
     await restartedAt("2029-01-01T00:30:00Z");
     expect(await over(server, source, 2)).toEqual(["start completed", "schedule completed"]);
     expect(await nextRunAt(server, source)).toBe("2029-01-01T01:00:00.000Z");
-    // The run due at 11 was already made up for in 2029.
+    // The run in 2029 already made up for the run due at 11.
     await restartedAt("2026-06-01T10:30:00Z");
     expect(await nextRunAt(server, source)).toBe("2026-06-01T12:00:00.000Z");
     clock.set("2026-06-01T12:00:00Z");

@@ -1,5 +1,5 @@
-// A server clock that the test can set, even while servers are running. It continues from the time that was
-// set.
+// A clock that a test can set for its servers, even while they are running. It runs on from the time to which
+// it was set.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Blocks shards during part of a test: a request to a blocked shard waits for as long as the test wants.
-// faults/shard-blocker.mjs, which is preloaded into the server, blocks the thread.
+// Blocks a shard's thread for as long as a test wants, so that requests to the shard wait.
+// faults/shard-blocker.mjs, which is preloaded into the server, does the blocking.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// An OpenAI-compatible embeddings server on loopback that can simulate any fault. Its vectors hash words and
-// pieces of words, so texts that share pieces are similar, and equal texts have equal vectors. Independent of
-// its callers.
+// An OpenAI-compatible embeddings server on loopback that can simulate any fault. It computes vectors by
+// hashing words and pieces of words, so texts that share pieces are similar, and equal texts have equal
+// vectors. Knows nothing about its callers.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -10,7 +10,7 @@ const NUMBERS = 512;
 /** Number of dimensions that one piece of a word affects. */
 const TOUCHED = 8;
 
-/** Specifies how the answer to one request differs from a proper answer. */
+/** How the answer to a request differs from a proper answer. */
 export interface EmbeddingAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface EmbeddingAnswer {
   readonly reset?: boolean;
 }
 
-/** Chooses the answer to a request by its texts; null for a proper answer. */
+/** Chooses the answer to a request from its texts; null for a proper answer. */
 type AnswerToTexts = (texts: readonly string[]) => EmbeddingAnswer | null;
 
 export interface EmbeddingItem {

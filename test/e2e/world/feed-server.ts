@@ -1,5 +1,6 @@
-// A feed server on loopback that can simulate any fault. Each path has a script of answers for the first
-// request, the second, and so on; the last answer repeats. Independent of the code that fetches from it.
+// A feed server on loopback that can simulate any fault. Each path has a script: the answer to the first
+// request, to the second, and so on; the last answer repeats. Knows nothing about the code that fetches from
+// it.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -121,8 +122,8 @@ async function give(answer: FeedAnswer, asked: IncomingHttpHeaders, response: Se
   if (stop === undefined) return void response.end(body);
   response.flushHeaders();
   await new Promise((written) => response.write(body.subarray(0, stop), written));
-  // A reset may overtake bytes in transit, so the connection is closed normally and the reader gets all of
-  // them.
+  // Closes the connection normally rather than resetting it, because a reset may overtake bytes in transit,
+  // and the reader must get all of them.
   if (answer.cutAfter !== undefined) socket.end();
 }
 

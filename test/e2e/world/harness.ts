@@ -1,6 +1,6 @@
-// Starts the built server as a real process, talks HTTP to it and checks every JSON exchange against the
-// server's own /openapi.json. Shared by all tests that need a running server; independent of the server's
-// internals.
+// Starts the built server as a real process, sends it HTTP requests, and checks every JSON exchange against
+// the server's own /openapi.json. Shared by all tests that need a running server. Knows nothing about the
+// server's internals.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
@@ -21,7 +21,7 @@ const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 /**
  * Maximum time in milliseconds that a connection may be idle and still be reused. After a longer pause, the
- * server may be closing the connection, and a busy test may not have noticed.
+ * server may already be closing the connection without a busy test having noticed.
  */
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
@@ -29,7 +29,8 @@ export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 /** Default number of front-ends. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
 /**
- * Indexes with at most this many documents live in one shard. With 0, every shard takes part in every test.
+ * Default for `homeDocumentsMax`. If it is at most 1, new indexes are spread from the start, so every shard
+ * takes part in every test.
  */
 export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?? 1);
 
@@ -57,7 +58,7 @@ export interface CallOptions {
   key?: string | null;
 }
 
-/** Minimum pause between two checks of a condition. */
+/** Minimum pause in milliseconds between two checks of a condition. */
 const POLL_MS_MIN = 5;
 const POLL_MS_MAX = 200;
 /** Pause in milliseconds between two calls by the same client. */
@@ -185,7 +186,7 @@ export class TestServer {
     });
   }
 
-  /** Performs one HTTP exchange and checks it against the OpenAPI document. */
+  /** Sends a request and checks it and the reply against the OpenAPI document. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     const reply = await this.raw(method, path, options);
     this.contract!.checkRequest(method, path, options.body, reply);
@@ -209,8 +210,8 @@ export class TestServer {
   }
 
   /**
-   * Performs one HTTP exchange and checks only the reply, because the request may violate the API
-   * description.
+   * Sends a request and checks only the reply against the OpenAPI document, because the request may violate
+   * it.
    */
   async raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     noteForFailure(this.lastLines);
@@ -351,8 +352,8 @@ export async function eventually(
 }
 
 /**
- * Calls each client repeatedly during `work`, with short pauses in a normal test run so that the work gets
- * processor time. Once all have ended, throws the first error, if any.
+ * Calls each client repeatedly during `work`. In a normal test run, clients pause briefly between calls, to
+ * leave processor time for the work. Once all have ended, throws the first error, if any.
  */
 export async function meanwhile(
   clients: readonly (() => Promise<unknown>)[],
@@ -376,7 +377,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The environment without this machine's SKEIN_ variables. */
+/** Returns this process's environment without its SKEIN_ variables, plus `http` as SKEIN_HTTP and `extra`. */
 function cleanEnvironment(http: string, extra: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
   return { ...Object.fromEntries(inherited), SKEIN_HTTP: http, ...extra };

@@ -4,7 +4,7 @@ import type { FailureNote } from "../../failure-notes.js";
 
 const LAST_LINES = 40;
 
-/** The last lines of a server's two output streams. */
+/** The last lines that a server printed to standard output and standard error. */
 export class LastLines implements FailureNote {
   readonly #lines: string[] = [];
 

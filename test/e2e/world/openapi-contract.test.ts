@@ -1,5 +1,4 @@
-// The OpenAPI check that all end-to-end tests rely on: it detects each kind of mismatch that it is meant to
-// find.
+// Tests the OpenAPI check that all end-to-end tests rely on: it must detect every kind of mismatch.
 import { describe, expect, test } from "vitest";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply } from "./reply.js";

@@ -19,15 +19,18 @@ interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** The document as written, or a copy whose objects allow no additional members. */
+/**
+ * Which schemas to use: those in the document as written, or those in a copy whose objects allow no
+ * additional members.
+ */
 type Schemas = "described" | "closed";
 
 const JSON_TYPE = "application/json";
 const ERROR = "/components/schemas/Error";
 
 /**
- * Contracts, keyed by the document's text. Servers of the same build share a contract, because its checks are
- * compiled on first use.
+ * Contracts, keyed by the document's text. Servers of the same build share a contract, because compiling its
+ * checks takes long.
  */
 const known = new Map<string, OpenApiContract>();
 
@@ -134,8 +137,9 @@ export class OpenApiContract {
 }
 
 /**
- * A copy of the document in which an object may have only the members listed in its schema. Objects whose
- * schema lists none or describes additional members stay open: maps and users' documents.
+ * Returns a copy of the document in which an object may have only the members listed in its schema.
+ * Exceptions are maps and users' documents: objects whose schema lists no members or describes additional
+ * ones.
  */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);

@@ -9,7 +9,7 @@ interface SharedOptions extends StartOptions {
   quiet?: boolean;
 }
 
-/** Starts a server before the first test. `prepare` fills it before the tests run. */
+/** Starts a server before the first test, and runs `prepare` on it. */
 export function sharedServer(
   { quiet = false, ...options }: SharedOptions,
   prepare: (server: TestServer) => Promise<unknown> = async () => undefined,
@@ -30,7 +30,10 @@ export function sharedServer(
   return server;
 }
 
-/** One server per HTTP transport that loads here, best first and node:http last, as rows of describe.each. */
+/**
+ * One server per HTTP transport that loads on this machine, best first and node:http last, as rows for
+ * describe.each.
+ */
 export function serverOverEachHttp(
   options: SharedOptions,
   prepare?: (server: TestServer) => Promise<unknown>,

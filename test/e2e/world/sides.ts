@@ -1,5 +1,6 @@
-// Indexes that differ in every observable way, for tests of copying and swapping: documents, a field, a
-// setting, a rule and a synonym group. An answer that shows two sides is a mixture of both indexes.
+// Two kinds of index ("sides") for tests of copying and swapping. They differ in every observable way:
+// documents, a field, a setting, a rule and a synonym group. An answer that shows both sides is a mixture of
+// two indexes.
 import { expect } from "vitest";
 import { expectStatus, type TestServer } from "./harness.js";
 import type { Reply } from "./reply.js";
@@ -59,7 +60,10 @@ export function sideOf(reply: Reply): string {
   return side!;
 }
 
-/** The index's side according to everything except queries; throws if it shows more than one side. */
+/**
+ * Returns the index's side according to its schema, settings, rules and synonyms. Throws if these, or a
+ * query, show another side.
+ */
 export async function sideOfRecords(server: TestServer, index: string): Promise<string> {
   const of = async (path: string) => (await server.get(`/v1/indexes/${index}${path}`)).json.data;
   const { schema: shown, records_count, name } = await of("");

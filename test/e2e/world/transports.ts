@@ -1,5 +1,5 @@
-// The HTTP transports available on this machine, best first. Found by loading them here, not by asking the
-// product.
+// The HTTP transports available on this machine, best first. Found by loading them in this process, not by
+// asking the server.
 import { createRequire } from "node:module";
 
 export type Transport = "uwsjs" | "uws-pack" | "node";
