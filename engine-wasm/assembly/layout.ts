@@ -12,21 +12,22 @@ export const SEG_ROWS = 12;
 export const SEG_TERMS = 16;
 export const SEG_FIELDS = 20; // number of field table entries
 export const SEG_SEQS = 24; // -> u64[rows], document sequence numbers, strictly ascending
-export const SEG_ID_HASHES = 28; // -> u64[rows], ascending
-export const SEG_ID_ROWS = 32; // -> u32[rows], the row of each hash
-export const SEG_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
-export const SEG_TERM_BYTES = 40; // -> terms, UTF-8, sorted by bytes
-export const SEG_TERM_LCP = 44; // -> u8[terms], bytes shared with the previous term
-export const SEG_TERM_LISTS = 48; // -> u32[terms + 1] into the lists
+export const SEG_ID_HASHES = 28; // -> u64[rows], hashes of the rows' ids, ascending
+export const SEG_ID_ROWS = 32; // -> u32[rows], the row that each id hash belongs to
+export const SEG_TERM_OFFSETS = 36; // -> u32[terms + 1], where each term starts in the term bytes
+export const SEG_TERM_BYTES = 40; // -> the terms in UTF-8, sorted by bytes
+export const SEG_TERM_LCP = 44; // -> u8[terms], number of leading bytes shared with the previous term
+export const SEG_TERM_LISTS = 48; // -> u32[terms + 1], where each term's posting lists start
 export const SEG_LISTS = 52; // -> posting lists
-export const SEG_FIELD_TABLE = 56; // -> field entries
+export const SEG_FIELD_TABLE = 56; // -> the field entries below
 export const SEG_HEADER_BYTES = 64;
 
 // --- Segment field entry (ON DISK), sorted by slot. Offset 0 means "no such section".
-export const FIELD_SLOT = 0; // u16, the field's permanent number in its index
+export const FIELD_SLOT = 0; // u16, the field's permanent number in the index
 export const FIELD_TYPE = 2; // u8, TYPE_*
 export const FIELD_FLAGS = 3; // u8, FLAG_*
-export const FIELD_NORMS = 4; // -> u8[rows], length in tokens, encoded as in memory/norm.ts (text fields)
+// -> u8[rows], each row's length in tokens, encoded as in memory/norm.ts (text fields).
+export const FIELD_NORMS = 4;
 export const FIELD_PRESENT = 8; // -> u64[ceil(rows / 64)], bit set where the document has a value
 export const FIELD_VALUES = 12; // -> numbers: i32[], i64[], f64[]; bool: u8[] (0 or 1)
 // -> u32[rows + 1], arrays only: elements of row r are offsets[r]..offsets[r + 1].
@@ -35,7 +36,7 @@ export const FIELD_ORDINALS = 20; // -> u32[elements], index into the dictionary
 export const FIELD_DICTIONARY = 24; // -> dictionary of the distinct values (FACET or SORT)
 export const FIELD_HASHES = 28; // -> u64[elements], hash of the folded value (string without dictionary)
 export const FIELD_ELEMENTS = 32; // u32, number of elements (rows for single-valued fields)
-export const FIELD_DOCUMENTS = 36; // u32, rows with at least one token (text fields)
+export const FIELD_DOCUMENTS = 36; // u32, number of rows with at least one token (text fields)
 export const FIELD_LENGTHS = 40; // f64, sum of all rows' decoded lengths (text fields)
 export const FIELD_ENTRY_BYTES = 48;
 
@@ -48,11 +49,11 @@ export const TYPE_BOOL = 4;
 export const TYPE_STRINGS = 5;
 export const TYPE_INT32S = 6;
 export const TYPE_FLOATS = 7;
-export const TYPE_COUNT = 8; // types are numbered without gaps
+export const TYPE_COUNT = 8; // the number of types, which are numbered from 0 without gaps
 export const STRING_TYPES = (1 << TYPE_STRING) | (1 << TYPE_STRINGS);
 // All other numeric types are integers, including bool.
 export const FLOAT_TYPES = (1 << TYPE_FLOAT) | (1 << TYPE_FLOATS);
-export const LONG_TYPES = 1 << TYPE_INT64; // integers too large for a JavaScript number
+export const LONG_TYPES = 1 << TYPE_INT64; // integers that a JavaScript number may not represent exactly
 export const ARRAY_TYPES = (1 << TYPE_STRINGS) | (1 << TYPE_INT32S) | (1 << TYPE_FLOATS);
 
 export const FLAG_FACET = 1;
@@ -62,7 +63,7 @@ export const FLAG_REQUIRED = 8;
 export const FLAG_SKU = 16; // the whole value is also indexed as one word (TERM_SKU)
 export const FLAG_BRAND = 32; // the whole value is also indexed (TERM_VALUE)
 
-export const NO_ORDINAL = -1; // 0xffffffff in an ordinal column: the row has no value
+export const NO_ORDINAL = -1; // 0xffffffff in a column of ordinals: the row has no value
 
 // --- Column dictionary (ON DISK). Strings are sorted by (folded bytes, raw bytes), numbers ascending.
 export const DICT_COUNT = 0; // u32
@@ -86,9 +87,9 @@ export const BLOCK_ENTRY_BYTES = 16;
 export const LIST_TAIL_BYTES = 8;
 
 export const TERM_BYTES_MAX = 120;
-export const ELEMENT_GAP = 8; // positions between two elements of a string[]
+export const ELEMENT_GAP = 8; // number of positions left free between two elements of a string[]
 
-// Increment when texts start to yield different terms; existing indexes are then rebuilt.
+// Must be incremented when any text starts to yield different terms. Existing indexes are then rebuilt.
 export const ANALYSIS_VERSION = 2;
 
 // --- Marker terms (ON DISK): dictionary terms that are not text tokens. Tokens never begin with a byte below
@@ -96,9 +97,9 @@ export const ANALYSIS_VERSION = 2;
 export const TERM_STEM = 0x01; // followed by TERM_LANGUAGE + language number, then a token's stem
 export const TERM_SKU = 0x02; // followed by all tokens of a value, joined
 export const TERM_VALUE = 0x03; // followed by all tokens of a value, separated by single spaces
-export const TERM_TEXT = 0x20; // text tokens start with this byte or a larger one
+export const TERM_TEXT = 0x20; // smallest byte that a text token can start with
 export const TERM_LANGUAGE = 0x20;
-export const LANGUAGE_NUMBER_MAX = 0x5f; // 0 = the field has no language
+export const LANGUAGE_NUMBER_MAX = 0x5f; // languages are numbered from 1; 0 = the field has no language
 
 // --- Snapshot: a query's input. u32 count, then count x {u32 segment, u32 live, u32 summary, u32 codes}.
 // live = 0: all rows live, else -> u64 bitset. summary = 0: none, else -> the output of `summarise`.
@@ -106,7 +107,8 @@ export const LANGUAGE_NUMBER_MAX = 0x5f; // 0 = the field has no language
 export const SNAP_COUNT = 0;
 export const SNAP_ENTRIES = 4;
 export const SNAP_ENTRY_BYTES = 16;
-export const MERGE_ENTRY_BYTES = 8; // a merge's input is like a snapshot without summaries and codes
+// A merge's input is laid out like a snapshot, but an entry has only `segment` and `live`.
+export const MERGE_ENTRY_BYTES = 8;
 
 // --- First fields of programs and results.
 export const PROGRAM_VERSION = 6;
@@ -115,25 +117,27 @@ export const PROGRAM_SEARCH = 2;
 export const PROGRAM_NEAREST = 3;
 export const PROGRAM_COMPANY = 4;
 
-export const WORD_EXACT = 1; // expand flags
+export const WORD_EXACT = 1; // flags of a word in an expand program
 export const WORD_PREFIX = 2;
 export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
 export const WORD_INFIX = 8; // find longer terms that contain the word
-export const WORD_INSIDE = 16; // like WORD_INFIX, except terms that start with the word
-export const PREFIX_TERMS_LISTED = 64; // maximum number of terms that an expansion lists per prefix
-export const INFIX_TERMS_LISTED = 256; // the same limit for terms containing a word, shortest first
+export const WORD_INSIDE = 16; // like WORD_INFIX, but not terms that start with the word
+export const PREFIX_TERMS_LISTED = 64; // maximum number of terms listed for a prefix
+// Maximum number of terms listed that contain a word; the shortest are listed.
+export const INFIX_TERMS_LISTED = 256;
 
-// Maximum number of words, and of candidates, in a company program: each word needs a bitset of rows.
+// Maximum number of words, and of candidates, in a company program. There is a limit because each word needs
+// a bitset of rows.
 export const COMPANY_WORDS_MAX = 64;
 
 export const MATCH_ALL = 0;
-export const MATCH_ANY = 1; // rows with every word rank first
+export const MATCH_ANY = 1; // one word is enough, but rows with every word rank first
 export const MATCH_BY_SCORE = 2; // one word is enough, and only the score counts
 
 export const TERM_WHOLE = 0;
 export const TERM_PREFIX = 1;
 
-export const ALT_EXACT = 0; // alternative kinds, best first
+export const ALT_EXACT = 0; // kinds of alternatives, best first
 export const ALT_SYNONYM = 1;
 export const ALT_PREFIX = 2;
 export const ALT_TYPO = 3;
@@ -142,58 +146,61 @@ export const ALT_JOINED = 5;
 export const ALT_SPLIT = 6;
 export const ALT_INFIX = 7;
 
-export const ALTERNATIVE_NEAR = 1; // flags: positions count toward closeness
-export const ALTERNATIVE_EXACT = 2; // counts as the word itself
-export const ALTERNATIVE_SEQUENCE = 4; // terms must be adjacent
-export const ALTERNATIVE_INFIX = 8; // matches only in slots with SLOT_INFIX
+export const ALTERNATIVE_NEAR = 1; // flags of an alternative; this one: positions count toward closeness
+export const ALTERNATIVE_EXACT = 2; // treated as if it were the word itself
+export const ALTERNATIVE_SEQUENCE = 4; // the alternative's terms must be adjacent
+export const ALTERNATIVE_INFIX = 8; // the alternative matches only in slots with SLOT_INFIX
 
-export const SLOT_INFIX = 1; // flag on a queried slot: ALTERNATIVE_INFIX matches there too
+export const SLOT_INFIX = 1; // flag of a queried slot: alternatives with ALTERNATIVE_INFIX match there too
 
 export const BONUS_TERMS_MAX = 256;
 export const RULES_MAX = 256;
-export const RULE_HIDE = 0; // rule effects
+export const RULE_HIDE = 0; // effects of rules
 export const RULE_BURY = 1;
 export const RULE_BOOST = 2;
 export const RULE_KEEP = 3;
 
-export const PLACE_STARTS = 1; // the place bonus that a row gets; 0 = none
+export const PLACE_STARTS = 1; // which place bonus a row gets; 0 = none
 export const PLACE_WHOLE = 2;
 
-export const NEAR_NONE = 0; // neighbour effects: there are no neighbours
-export const NEAR_ADDED = 1; // their points are added to the relevance
+export const NEAR_NONE = 0; // effects of neighbours; this one: there are no neighbours
+export const NEAR_ADDED = 1; // neighbours' points are added to the relevance
 export const NEAR_FIRST = 2; // neighbours rank before all other rows
 
-export const NEIGHBOUR_MATCHES = 1; // neighbour flag: matches even without the words
+export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: it matches even without the query's words
 
-export const ROW_MATCHED = 1; // result row flags: the words match
+export const ROW_MATCHED = 1; // flags of a result row; this one: the row matches the query's words
 export const ROW_PINNED = 2;
 export const ROW_NEIGHBOUR = 4; // the row is a neighbour with NEIGHBOUR_MATCHES
-export const ROW_HAS_WORD = 8; // the neighbour also has at least one of the words
+export const ROW_HAS_WORD = 8; // the row has ROW_NEIGHBOUR and contains at least one of the query's words
 
-export const OP_ALL = 0; // filter operations, postfix
+export const OP_ALL = 0; // filter operations, in postfix order
 export const OP_AND = 1;
 export const OP_OR = 2;
 export const OP_NOT = 3;
 export const OP_INT_RANGE = 4; // u16 slot, i64 low, i64 high, both inclusive (int32, int64, bool)
-export const OP_FLOAT_RANGE = 5; // u16 slot, f64 low, f64 high, u8 bits: 1 low exclusive, 2 high exclusive
+// u16 slot, f64 low, f64 high, u8 flags: 1 = low is exclusive, 2 = high is exclusive.
+export const OP_FLOAT_RANGE = 5;
 export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
-export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in order within one element
+// u16 slot, u16 count, count x {u16 length, bytes}: tokens in this order within one element.
+export const OP_TOKENS = 7;
 export const OP_IDS = 8; // u32 count, count x u64 id hash
 
-export const FACET_SHARE = 0x80000000; // bit in a facet's limit: cut to a share, see search/facets.ts
+// Bit in a facet's limit: a shard returns only its most frequent values (search/facets.ts).
+export const FACET_SHARE = 0x80000000;
 
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;
 export const SORT_SEQ = 2;
 export const SORT_CLASS = 3;
 
-// --- Status codes of kernels.
+// --- Status codes that kernels return.
 export const STATUS_OK = 0;
 export const STATUS_BAD_PROGRAM = 1;
 export const STATUS_DAMAGED = 2; // inconsistent segment bytes
 export const STATUS_UNKNOWN_TYPE = 3; // a field has a type that the kernel does not support
 
-// --- Status codes of one document.
+// --- Status codes for a single document.
 export const DOC_OK = 0;
 export const DOC_BAD_JSON = 1;
 export const DOC_NOT_OBJECT = 2;
@@ -201,7 +208,7 @@ export const DOC_NO_ID = 3;
 export const DOC_BAD_ID = 4;
 export const DOC_LONE_SURROGATE = 5;
 export const DOC_TOO_DEEP = 6;
-export const DOC_WRONG_TYPE = 7; // type error in the slot's field
+export const DOC_WRONG_TYPE = 7; // the value does not have the type of the slot's field
 export const DOC_OUT_OF_RANGE = 8;
 export const DOC_MISSING_FIELD = 9;
 export const DOC_BAD_EMBEDDING = 10;
@@ -211,19 +218,19 @@ export const JSON_DEPTH_MAX = 64;
 export const ID_BYTES_MAX = 512;
 
 // --- Entries for refused documents in the build kernel's result.
-export const REFUSED_INDEX = 0; // u32, position in the input
+export const REFUSED_INDEX = 0; // u32, the document's position in the input
 export const REFUSED_CODE = 4; // u32, DOC_*
-export const REFUSED_SLOT = 8; // u32, 0xffffffff if the error is not in a field
-export const REFUSED_AT = 12; // u32, byte position in the document
+export const REFUSED_SLOT = 8; // u32, the field's slot; 0xffffffff if the error is not in a field
+export const REFUSED_AT = 12; // u32, byte position of the error in the document
 export const REFUSED_BYTES = 16;
 
 // --- Result of splitting a batch body or a piece of an NDJSON stream. Positions are relative to the input's
 // first byte. Decoded ids and names replace their original text in the kernel's input.
-export const DOC_ID_ONLY = 12; // the element is a string: an id to delete
+export const DOC_ID_ONLY = 12; // the element is a string, which is the id of a document to delete
 export const SPLIT_STATUS = 0; // u32, DOC_* for the whole body
 export const SPLIT_AT = 4; // u32, position of the error
-export const SPLIT_CONSUMED = 8; // u32, bytes that the caller need not send again (NDJSON)
-export const SPLIT_MEMBERS = 12; // u32, top-level members (batch body)
+export const SPLIT_CONSUMED = 8; // u32, number of bytes that the caller need not send again (NDJSON)
+export const SPLIT_MEMBERS = 12; // u32, number of top-level members (batch body)
 export const SPLIT_MEMBERS_AT = 16; // u32, -> member entries, relative to the result's first byte
 export const SPLIT_DOCUMENTS = 20; // u32, number of document entries
 export const SPLIT_DOCUMENTS_AT = 24; // u32, -> document entries
@@ -255,7 +262,7 @@ export const TOKEN_TERM_BYTES = 16; // u32
 export const TOKEN_TERM = 20;
 
 export const JOIN_PARTS_MAX = 6; // longer runs of tokens are not joined
-export const JOIN_NONE = 0; // whether a code point joins the tokens around it: never
+export const JOIN_NONE = 0; // whether a code point joins the tokens around it; this one: never
 export const JOIN_WORDS = 1; // joins them unless the run contains only numbers
 export const JOIN_ALL = 2; // always joins them
 
@@ -273,7 +280,7 @@ export const FOLD_VERSION_AT = 4;
 export const FOLD_BYTES_AT = 8; // u32, table length in bytes
 export const FOLD_ENTRIES_AT = 12; // u32, -> u32[] entries
 export const FOLD_POOL_AT = 16; // u32, -> UTF-8 bytes of all foldings
-export const FOLD_GROWTH_AT = 20; // u32, maximum factor by which folding lengthens a text
+export const FOLD_GROWTH_AT = 20; // u32, largest factor by which folding can lengthen a text
 export const FOLD_UNICODE_AT = 24; // u32, the table's Unicode version times ten
 export const FOLD_STAGE1_AT = 28; // the block numbers start here
 export const FOLD_BLOCK_SHIFT = 6;
@@ -283,7 +290,7 @@ export const FOLD_PLACE_SHIFT = 9;
 export const CLASS_SEPARATOR = 0;
 export const CLASS_LETTER = 1;
 export const CLASS_DIGIT = 2;
-export const CLASS_IGNORED = 3; // dropped inside a word, never splits
+export const CLASS_IGNORED = 3; // ignored inside a word, does not split it
 export const CLASS_IDEOGRAPH = 4; // each is a separate token
 export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
 export const CLASS_VOICING = 6; // belongs to the preceding ideograph (kana, Thai ...); ignored elsewhere
@@ -303,30 +310,31 @@ export const MODEL_MAGIC = 0;
 export const MODEL_VERSION = 4;
 export const MODEL_BYTES = 8; // model length in bytes
 export const MODEL_TERMS = 12;
-export const MODEL_SLOTS = 16; // entries in the slot table
-export const MODEL_DOCUMENTS = 20; // documents in the training set
+export const MODEL_SLOTS = 16; // number of entries in the slot table
+export const MODEL_DOCUMENTS = 20; // number of documents in the training set
 export const MODEL_NUMBER = 24;
-export const MODEL_FLAGS = 28; // MODEL_ALIGNED
+export const MODEL_FLAGS = 28; // 0 or MODEL_ALIGNED
 export const MODEL_SLOT_TABLE = 32; // -> slot entries
 export const MODEL_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
 export const MODEL_TERM_BYTES = 40; // -> terms as in a segment, UTF-8, sorted by bytes
-export const MODEL_FACTORS = 44; // -> f32[terms], factor for a term's numbers
+export const MODEL_FACTORS = 44; // -> f32[terms], factor by which each term's numbers are multiplied
 export const MODEL_VECTORS = 48; // -> i8[terms][VECTOR_SIZE]
 export const MODEL_HEADER_BYTES = 64;
 
-export const MODEL_ALIGNED = 1; // flag: vectors are comparable with the previous model's
+export const MODEL_ALIGNED = 1; // flag: this model's vectors can be compared with the previous model's
 
 export const MODEL_SLOT = 0; // u16, field slot; entries are in ascending slot order
-export const MODEL_SLOT_STEMMED = 2; // u8, 1 = stems count, and so do terms with a digit
+export const MODEL_SLOT_STEMMED = 2; // u8, 1 = stems and terms with a digit also contribute to a vector
 export const MODEL_SLOT_WEIGHT = 4; // f32, weight per occurrence
 export const MODEL_SLOT_BYTES = 8;
 
 export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors range from 0 to this
 export const MODEL_SLOTS_MAX = 256;
-export const DOCUMENT_TERMS_MAX = 64; // maximum number of terms counted per document, heaviest first
+// Maximum number of a document's terms that contribute to its vector; the heaviest do.
+export const DOCUMENT_TERMS_MAX = 64;
 
 // --- Training options.
-export const TRAIN_NUMBER = 0; // u32, model number
+export const TRAIN_NUMBER = 0; // u32, number of the new model
 export const TRAIN_TERMS_MAX = 4; // u32
 export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to; 0 = none
 export const TRAIN_SLOTS = 12; // u32
@@ -342,6 +350,6 @@ export const CODE_BYTES = 64;
 
 // --- A row in the `nearest` kernel's result.
 export const NEAREST_SEQ = 0; // f64
-export const NEAREST_DISTANCE = 8; // u32, number of bits in which the row's code differs from the query's
+export const NEAREST_DISTANCE = 8; // u32, number of bits in which the row's code and the query's differ
 export const NEAREST_ESTIMATE = 12; // f32, approximate cosine
 export const NEAREST_ROW_BYTES = 16;

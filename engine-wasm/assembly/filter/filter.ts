@@ -39,9 +39,9 @@ export class Filters {
   phrase: PhraseReader;
   segment: usize;
   summary: usize;
-  among: usize; // bitset of the rows to consider; 0 = all rows
+  among: usize; // bitset of the rows that the filter applies to; 0 = all rows
   rows: u32;
-  field: usize; // field entry of the operation's slot, 0 = no document has a value
+  field: usize; // entry of the field in the current operation's slot; 0 = no row has a value
 
   static make(phrase: PhraseReader): Filters {
     const made = changetype<Filters>(scratchZeroed(offsetof<Filters>()));
@@ -61,7 +61,7 @@ export class Filters {
     this.among = someRows;
     this.rows = Seg.rows(filtered);
     if (operationCount == 0) return 0;
-    let stack: usize = 0; // the bitsets are contiguous
+    let stack: usize = 0; // address of the first bitset on the stack; bitsets are contiguous
     const step = (Bits.bytes(this.rows) + 15) & ~15;
     let depth: i32 = 0;
     let deepest: i32 = 0;
@@ -71,7 +71,7 @@ export class Filters {
       deepest = max(deepest, depth);
     }
     stack = scratch(step * <usize>deepest);
-    let top = stack - step; // the topmost bitset
+    let top = stack - step; // address of the topmost bitset
     for (let i: u32 = 0; i < operationCount && !failed(); i++) {
       const operation = operationAt(filter, i);
       checkDeadline();
@@ -86,7 +86,8 @@ export class Filters {
         this.runLeaf(operation, top);
       }
     }
-    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // after a failure, it may be unwritten
+    // After a failure, the bitset may not have been written.
+    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows));
     return stack;
   }
 

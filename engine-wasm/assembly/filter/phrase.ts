@@ -17,8 +17,8 @@ import { failed } from "../status";
 export const NOWHERE: u32 = 0xffffffff;
 
 const ROWS_A_CHECK: u32 = 255;
-// A run: one term's positions in the current row, as u32 index of the first, u32 end index, u32 index of the
-// next.
+// A run is one term's positions in the current row: u32 index of the first, u32 end index, u32 index of the
+// next one to read.
 const RUN_BYTES: usize = 12;
 
 /**

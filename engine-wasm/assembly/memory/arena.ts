@@ -12,14 +12,14 @@ import { outOfMemory } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
-const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
+const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; 16 bytes, so that payloads stay 16-aligned
 const ALIGN: usize = 15;
-// Up to this size in bytes, single stores are faster than calling memory.fill.
+// Up to this many bytes, a loop of stores is faster than calling memory.fill.
 const FILLED_SINGLY: usize = 256;
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;
 let top: usize = (__heap_base + ALIGN) & ~ALIGN;
-let inside: usize = 0; // addresses below this are known to be inside the allocated memory
+let inside: usize = 0; // all addresses below this are inside the allocated memory
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 let confined: bool = false;
@@ -83,7 +83,7 @@ function grow(end: usize): void {
 export function reserve(bytes: usize): usize {
   if (CHECKED) assert(!confined, "only the owner of a memory reserves regions");
   const wanted = (bytes + ALIGN) & ~ALIGN;
-  if (HEADER + wanted < bytes) full(); // over 4 GiB
+  if (HEADER + wanted < bytes) full(); // the sum wrapped: it exceeds 4 GiB
   let block = START;
   let best: usize = 0;
   while (block < top) {
@@ -103,7 +103,7 @@ export function reserve(bytes: usize): usize {
     Mem.putU32(best + 4, 0);
     return best + HEADER;
   }
-  if (top + HEADER + wanted < top) full(); // over 4 GiB
+  if (top + HEADER + wanted < top) full(); // the sum wrapped: it exceeds 4 GiB
   if (top + HEADER + wanted > reached) reach(top + HEADER + wanted);
   top += HEADER + wanted;
   scratchTo(top);
@@ -168,7 +168,7 @@ export function scratchReset(bytes: usize): usize {
 export function scratch(bytes: usize): usize {
   const at = scratchTop;
   const end = at + ((bytes + ALIGN) & ~ALIGN);
-  if (end < at || end - at < bytes) full(); // over 4 GiB
+  if (end < at || end - at < bytes) full(); // the sum wrapped: it exceeds 4 GiB
   if (end > reached) reach(end);
   scratchTo(end);
   return at;

@@ -33,7 +33,7 @@ export abstract class Bits {
     const before = Mem.u8At(at);
     const bit: u32 = 1 << (row & 7);
     Mem.putU8(at, before | bit);
-    const to = again + <usize>(row >> 3); // no branch: it would be unpredictable
+    const to = again + <usize>(row >> 3); // does not branch, because the branch would be unpredictable
     Mem.putU8(to, Mem.u8At(to) | (before & bit));
   }
 }

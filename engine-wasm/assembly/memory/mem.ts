@@ -4,7 +4,7 @@
 
 import { CHECKED } from "./checked";
 
-const FIRST: usize = 1024; // start of the static data, set by the compiler
+const FIRST: usize = 1024; // start of the static data, as set by the compiler
 
 export abstract class Mem {
   /** End of allocated memory. Only the checked engine maintains it. */

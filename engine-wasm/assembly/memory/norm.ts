@@ -1,7 +1,7 @@
 // Field lengths encoded in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant
 // bits.
 
-const FREE_VALUES: u32 = 24; // every length below this has its own code
+const FREE_VALUES: u32 = 24; // a length below this is its own norm byte
 
 /** Norm byte for a field of `length` tokens. It never decreases as `length` grows. */
 export function encodeNorm(length: u32): u32 {

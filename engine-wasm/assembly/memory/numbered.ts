@@ -10,12 +10,12 @@ import { Mem } from "./mem";
 @unmanaged
 export class Numbered {
   bits: usize; // bitset over the rows of the whole segment
-  from: u32; // first row of the range, a multiple of 64
+  from: u32; // first row of the numbered range, a multiple of 64
   to: u32;
-  count: u32; // number of the set's rows in the range
+  count: u32; // number of the set's rows in that range
   ranks: usize;
   ranksRoom: u32;
-  rows: usize; // u32 by number, valid once `listed`
+  rows: usize; // u32 by number: the row; valid only if `listed` is set
   rowsRoom: u32;
   listed: u32;
 

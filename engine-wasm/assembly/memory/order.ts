@@ -9,7 +9,7 @@ export const RECORD_KEY = 0;
 export const RECORD_ENTRY = 8;
 export const RECORD_BYTES: usize = 16;
 
-/** Passed to `sortRecords` instead of an offset if there is no such tie-breaker. */
+/** Passed to `sortRecords` as `first`, `second` or `tag` to omit that tie-breaker. */
 export const NO_SPAN: i32 = -1;
 
 /** First 8 bytes as a big-endian number, padded with zeros. Keys sort in the same order as the bytes. */
@@ -44,7 +44,7 @@ export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i3
       const y = Mem.u64At(b + i);
       if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
     }
-    const x = Mem.u64At(a + shared - 8); // may overlap bytes already found equal
+    const x = Mem.u64At(a + shared - 8); // the last 8 bytes; some of them may have been compared already
     const y = Mem.u64At(b + shared - 8);
     if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
   } else if (shared >= 4) {
@@ -76,7 +76,7 @@ export function compareSpans(a: usize, b: usize, at: usize): i32 {
   return compareBytes(Mem.u32At(a + at), Mem.u32At(a + at + 4), Mem.u32At(b + at), Mem.u32At(b + at + 4));
 }
 
-const RUN: usize = 16; // runs of this many records are sorted by insertion before merging starts
+const RUN: usize = 16; // blocks of this many records are sorted by insertion, then merged
 
 /**
  * State of one sort: the tie-breakers for equal keys, and space for the record being inserted. Allocated in

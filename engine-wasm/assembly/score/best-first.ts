@@ -22,7 +22,7 @@ export class BestFirst {
   entries: usize;
   capacity: u32;
   held: u32;
-  largest: usize; // f64: min-heap of the k largest numbers
+  largest: usize; // f64[]: min-heap of the k largest numbers
   largestRoom: u32;
 
   static make(): BestFirst {

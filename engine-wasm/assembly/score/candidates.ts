@@ -19,11 +19,14 @@ import { ALL_WORDS } from "./row-state";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
-const ROWS_ASKED: u32 = 32; // above this many candidates, look up which of them can get a place bonus
-const POSTINGS_A_ROW: u64 = 256; // ... unless that would read more than this many postings per candidate
-const PART_FIRST: u32 = 4096; // rows in the first part; each part raises the bar for later ones
-const PART_GROWTH: u32 = 16; // growth factor between parts; later parts can sieve out ties with the worst row
-const SCORE_MARGIN: f64 = 0.000001; // safety margin when a text match bound becomes a score bound
+const ROWS_ASKED: u32 = 32; // with more candidates than this, look up which of them can get a place bonus
+const POSTINGS_A_ROW: u64 = 256; // unless the look-up would read more than this many postings per candidate
+// Number of rows in the first part of a range; each part raises `least` for later parts.
+const PART_FIRST: u32 = 4096;
+// Each part is this many times as large as the previous one, to profit from the raised `least`.
+const PART_GROWTH: u32 = 16;
+// How far a score cut derived from a text match is lowered, because of rounding.
+const SCORE_MARGIN: f64 = 0.000001;
 
 /** Number of set bits below `bit`. */
 function rankOf(bits: u64, bit: u64): u32 {
@@ -40,10 +43,10 @@ export class Candidates {
   words: WordScores;
   near: NearLists;
   queue: BestFirst;
-  growing: bool; // the current range has more rows than all earlier ranges together
-  scored: Numbered; // the rows in a range that are scored
-  chosen: usize; // bitset: rows in a range that may enter `top`
-  chosenBefore: usize; // the previous range's `chosen`, which scoring may still use
+  growing: bool; // whether the current range has more rows than all earlier ranges together
+  scored: Numbered; // the rows of a range that are scored
+  chosen: usize; // bitset: rows of a range that may enter `top`
+  chosenBefore: usize; // `chosen` of the previous range, which scoring may still be using
 
   static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
     const made = changetype<Candidates>(scratchZeroed(offsetof<Candidates>()));
@@ -132,8 +135,9 @@ export class Candidates {
     const cut = this.scoreCut(least, state);
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
-    const plainCut = asked ? cut : cut - bonus; // cut for rows that are not known to get a bonus
-    const tied = top.isFull() && least == top.leastSum(); // true if `least` is the worst kept row's sum
+    // Score that a row must reach if it is not known to get a bonus.
+    const plainCut = asked ? cut : cut - bonus;
+    const tied = top.isFull() && least == top.leastSum(); // whether `least` is the sum of the worst kept row
     const end = Bits.words(to);
     for (
       let word = bitsNextWord(scored.bits, from >> 6, end);
@@ -147,7 +151,7 @@ export class Candidates {
       const withBonus = asked ? all & signals.rowsWithBonus(word) : 0;
       let picked = withBonus;
       if (!allBelow(at, count, plainCut)) picked = all;
-      let ties: u64 = 0; // rows that tie with the worst kept row
+      let ties: u64 = 0; // rows whose bound equals the worst kept row's sum
       for (; picked != 0; picked &= picked - 1) {
         const i = rankOf(all, ctz(picked));
         const score = Mem.f64At(at + ((<usize>i) << 3));

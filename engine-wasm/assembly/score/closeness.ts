@@ -16,7 +16,7 @@ const GAP_MAX: u32 = 8;
 export class Closeness {
   program: SearchProgram;
   near: NearLists;
-  most: f64; // the most that closeness can add to a score
+  most: f64; // the most that closeness can add to any row's score
 
   static make(program: SearchProgram, near: NearLists): Closeness {
     const made = changetype<Closeness>(scratchZeroed(offsetof<Closeness>()));
@@ -61,7 +61,8 @@ export class Closeness {
     this.near.positions.clear();
     let sum: f64 = 0;
     let leftCount: u32 = 0;
-    let leftWord: u32 = 0; // index after the word whose runs are in the left buffer; 0 = none
+    // 1 + index of the word whose runs (see RUN_BYTES) are in the left buffer; 0 = none.
+    let leftWord: u32 = 0;
     for (let i: u32 = 1; i < program.wordCount; i++) {
       if (!this.isPair(words, i)) continue;
       if (leftWord != i) leftCount = near.runs(program.wordAt(i - 1), row, left);
@@ -111,7 +112,7 @@ export class Closeness {
     const bFirst = Mem.u32At(b + 4);
     const bEnd = Mem.u32At(b + 8);
     let best: f64 = 0;
-    let next = bFirst; // first position in b after p
+    let next = bFirst; // index of the first position in run `b` that is after `p`
     for (let i = Mem.u32At(a + 4); i < aEnd; i++) {
       const p = Mem.u32At(near.positions.at(i));
       while (next < bEnd && Mem.u32At(near.positions.at(next)) <= p) next++;

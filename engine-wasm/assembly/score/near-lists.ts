@@ -21,14 +21,17 @@ import {
   TERMINATED,
 } from "../segment/postings";
 
-export const RUN_BYTES: usize = 12; // u32 slot index, u32 start and end of the positions
+// A run is one list's positions in a row: u32 slot index, u32 start and end in `positions`.
+export const RUN_BYTES: usize = 12;
 
-const LISTS_PROBED: u32 = 8; // above this many lists for a word, record for each row which lists contain it
-const SEEK_ABOVE: u32 = 12; // above this many postings per row, seek rows in a list instead of scanning it
+// If a word has more lists than this, each row gets a chain of the lists that contain it.
+const LISTS_PROBED: u32 = 8;
+// Above this many postings per row, each row is sought in the list instead of reading it through.
+const SEEK_ABOVE: u32 = 12;
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 const RUNS_A_CHECK: u32 = 1023; // bit mask: a deadline check every 1024 list lookups
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
-const LINKS_BYTES: usize = 0x4000; // links are allocated in chunks of this size
+const LINKS_BYTES: usize = 0x4000; // links are allocated in chunks of this many bytes
 
 function copyCursor(word: Word, from: Cursor): void {
   const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // copies are contiguous
@@ -43,18 +46,21 @@ function copyCursor(word: Word, from: Cursor): void {
 export class NearLists {
   program: SearchProgram;
   positions: Positions;
-  asked: Numbered; // the rows that may be looked up, numbered when needed
+  asked: Numbered; // the rows that may be looked up; numbered only when needed
   bits: usize;
   from: u32;
   to: u32;
   opened: bool; // whether the current segment's near lists are open
   linked: bool; // whether `link` has built the chains for the rows that may be looked up
-  buffers: usize; // buffers for the runs of two words
+  buffers: usize; // two buffers of `runBytes`, one for each of the two words being compared
   linkBuffer: usize;
   freeLink: usize;
   linksEnd: usize;
   asks: u32; // number of times a row was looked up in a list
-  /** Maximum size in bytes of one word's runs. Valid after `runBuffers` has been called in the segment. */
+  /**
+   * Maximum size in bytes of a word's runs in one row. Valid once `runBuffers` has been called in the
+   * segment.
+   */
   runBytes: usize;
 
   static make(program: SearchProgram): NearLists {

@@ -16,7 +16,7 @@ export class NeighbourPoints {
   program: NeighbourProgram;
   neighbours: Neighbours;
   words: u32; // number of words in the query
-  wordsOfFull: u32; // see SearchProgram
+  wordsOfFull: u32; // see SearchProgram.wordsOfFull
 
   static make(program: SearchProgram, neighbours: Neighbours): NeighbourPoints {
     const made = changetype<NeighbourPoints>(scratchZeroed(offsetof<NeighbourPoints>()));

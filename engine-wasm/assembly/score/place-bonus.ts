@@ -22,10 +22,10 @@ export class PlaceBonus {
   ranking: RankProgram;
   near: NearLists;
   starts: Starts;
-  given: bool; // whether the query uses place bonuses
-  wholes: bool; // whether a field in the current segment may consist of exactly the query's words
-  norms: usize; // u32 address by slot index; 0 = no document has a value in the slot
-  reached: usize; // u32 by slot index: number of words found in place so far
+  given: bool; // whether the query gives place bonuses
+  wholes: bool; // whether some field of a row in the current segment may consist of exactly the query's words
+  norms: usize; // u32 address of the norm bytes by slot index; 0 = no row has a value in the slot
+  reached: usize; // u32 by slot index: number of leading words found at their position in the slot so far
 
   static make(program: SearchProgram, near: NearLists): PlaceBonus {
     const made = changetype<PlaceBonus>(scratchZeroed(offsetof<PlaceBonus>()));
@@ -143,7 +143,8 @@ export class PlaceBonus {
    */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);
-    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // true: another run counted it
+    // True: an earlier run has already counted the word.
+    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1;
     const end = Mem.u32At(run + 8);
     for (let i = Mem.u32At(run + 4); i < end; i++) {
       const position = Mem.u32At(this.near.positions.at(i));

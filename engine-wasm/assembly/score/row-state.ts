@@ -3,7 +3,8 @@
 
 import { textMatchOf } from "../rank/final-key";
 
-// Parts of a state: typos (at most 15), whether a word is inexact, number of matched words.
+// Parts of a state: the number of typos (at most 15), a flag that a word is inexact, and MATCHED times the
+// number of matched words.
 export const TYPOS: u32 = 0xff;
 export const TYPOS_COUNTED: u32 = 15;
 export const INEXACT: u32 = 0x100;
@@ -15,7 +16,7 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
 }
 
 /**
- * The set of all words, one bit per query word. The 65th and later words have no bit and count as present.
+ * The set of all of the query's words, as a bit mask. Words after the 64th have no bit and count as present.
  */
 export const ALL_WORDS: u64 = ~0;
 const WORDS_WITH_BIT: u32 = 64;

@@ -27,7 +27,7 @@ import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_GROWTH: u32 = 4;
-const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring all of them is faster
+const ROWS_LEAST: u32 = 512; // if a range has fewer rows, scoring all of them is faster
 const PART_MOST: u32 = 256; // maximum number of candidates offered at a time
 
 /** Visits the current segment's rows, set by set. Allocated in scratch memory. */
@@ -46,9 +46,9 @@ export class SetVisitor {
   rows: u32;
   rangeRows: u32;
   rangeFirst: u32;
-  size: u32; // number of rows in the next range
-  scored: Numbered; // the rows in a range that are scored
-  anyBehind: bool; // some word has alternatives of lower tiers
+  size: u32; // number of rows in the next range to visit
+  scored: Numbered; // the rows of a range that are scored
+  anyBehind: bool; // whether any word has alternatives below TIER_BEST
 
   static make(
     matches: Matches,
@@ -282,7 +282,7 @@ export class SetVisitor {
     checkDeadline();
     words.score(scored, true, false);
     const count = scored.count;
-    const sums = words.sums; // text matches without closeness
+    const sums = words.sums; // text matches, not including closeness
     for (let i: usize = 0; i < <usize>count; i++) {
       const state = Mem.u32At(words.states + (i << 2));
       Mem.putF64(sums + (i << 3), signals.textMatch(Mem.f64At(words.scores + (i << 3)), state));
@@ -315,7 +315,7 @@ export class SetVisitor {
       let most: f64 = 0;
       for (let i: u32 = 0; i < this.program.wordCount; i++) {
         const word = this.program.wordAt(i);
-        if (word.rows == 0) continue; // no remaining row has the word
+        if (word.rows == 0) continue; // none of the remaining rows has the word
         most += word.most;
         if (best.rows == 0 || word.most > best.most) best = word;
       }

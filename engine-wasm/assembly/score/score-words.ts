@@ -25,9 +25,10 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED, wordBit } from "./row-state";
 
-const SEEK_ABOVE: u64 = 12; // above this many postings per row to score, seek the rows instead of scanning
-const STEPS_A_CHECK: u32 = 0x4000; // steps between two deadline checks
-const NO_SUM: u64 = 0x8000000000000000; // -0: nothing was added, not even 0
+// Above this many postings per row to score, each row is sought in the list instead of reading it through.
+const SEEK_ABOVE: u64 = 12;
+const STEPS_A_CHECK: u32 = 0x4000; // a deadline check follows after this many `steps`
+const NO_SUM: u64 = 0x8000000000000000; // the bits of -0: nothing has been added to the sum, not even 0
 const NO_SCORE: u64 = 0xffffffffffffffff;
 
 function fill(array: usize, value: u64, count: u32): void {
@@ -53,19 +54,21 @@ function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32
 @unmanaged
 export class WordScores {
   program: SearchProgram;
-  room: u32; // capacity of the arrays below, which are indexed by a row's number in the set
-  sums: usize; // f64: current alternative; the caller may use the space until the next `score`
-  saturations: usize; // f64: the sum at which an alternative scores half of its maximum in the row
-  best: usize; // f64: best score for the current word
-  wordState: usize; // u32
-  scores: usize; // f64: total over all words
-  uppers: usize; // f64, with `bestOnly`: upper bound on the score with all alternatives
-  states: usize; // u32, with `states`: see row-state.ts
-  rowWords: usize; // u64, with `states`: the words that the row has, see row-state.ts
-  normsOfSlot: usize; // u32 address by slot index
+  room: u32; // capacity of the arrays below, each indexed by a row's number in the set that is scored
+  sums: usize; // f64: the current alternative's sum; callers may use this array between calls of `score`
+  saturations: usize; // f64: the sum with which an alternative scores half of its maximum in the row
+  best: usize; // f64: best score of any alternative of the current word
+  wordState: usize; // u32: fewest typos of the current word in the row, and its INEXACT bit (row-state.ts)
+  scores: usize; // f64: sum of the scores for all words
+  // f64: upper bound on the score with all alternatives; filled only by score(..., bestOnly = true).
+  uppers: usize;
+  states: usize; // u32: each row's state (row-state.ts); filled only by score(..., states = true)
+  // u64: set of the words in the row (row-state.ts); filled only by score(..., states = true).
+  rowWords: usize;
+  normsOfSlot: usize; // u32 address of the norm bytes by slot index; 0 = no row has a value
   buffer: usize;
-  rows: u32; // rows in the segment
-  steps: u32; // postings read and rows rated since the last deadline check
+  rows: u32; // number of rows in the segment
+  steps: u32; // number of postings read and rows rated since the last deadline check
 
   static make(program: SearchProgram): WordScores {
     const made = changetype<WordScores>(scratchZeroed(offsetof<WordScores>()));
@@ -180,7 +183,8 @@ export class WordScores {
         }
         break;
       }
-      // Adds two slots at a time, because loading and storing a sum takes as long as adding a length.
+      // Adds two slots' lengths at a time, because loading and storing the sum takes as long as adding a
+      // length.
       const otherNorms = this.normsOf(other);
       const otherLengths = program.slotLengths(other);
       for (let at = rows; at < end; at += 4) {

@@ -18,12 +18,16 @@ import { SetVisitor } from "./score-sets";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
-const RANGE_ROWS: u32 = 32768; // rows visited at a time, so that their arrays fit in the CPU cache
-const RANGE_FIRST: u32 = 1024; // ranges grow, because the rows kept from earlier ranges filter later ones
-const RANGE_MATCHING: u32 = 1024; // ranges are enlarged to have about this many matching rows
-const RANGE_MATCHING_FIRST: u32 = 64; // for the first range; smaller ranges would restart the lists too often
-const LISTS_IN_RANGES: u32 = 256; // above this many lists, restarting them all for every range takes too long
-const WIDE_FIRST: u32 = 16; // if so, the first range has 1 / WIDE_FIRST of the rows and the second the rest
+const RANGE_ROWS: u32 = 32768; // usual number of rows in a range; the rows' arrays then fit in the CPU cache
+// Minimum size of the first range; later ranges are larger, since the rows kept so far rule out most rows.
+const RANGE_FIRST: u32 = 1024;
+const RANGE_MATCHING: u32 = 1024; // a range is enlarged, if necessary, to have about this many matching rows
+// The same for the first range; smaller ranges would restart the posting lists too often.
+const RANGE_MATCHING_FIRST: u32 = 64;
+// With more posting lists than this, restarting all of them for every range takes too long.
+const LISTS_IN_RANGES: u32 = 256;
+// There are then two ranges: the first has 1 / WIDE_FIRST of the rows, the second the rest.
+const WIDE_FIRST: u32 = 16;
 
 /**
  * Rows per range: at least `least`, and enough to include about `matching` of the `found` rows. A multiple of
@@ -45,7 +49,7 @@ export class Scorer {
   words: WordScores;
   sets: SetVisitor;
   scored: Numbered;
-  chosen: usize; // bitset: rows in the range that may enter
+  chosen: usize; // bitset: rows of the range that may enter the top k
   mostText: f64; // the best text match that any row can have for the query
 
   static make(matches: Matches, signals: Signals, sieve: Sieve): Scorer {

@@ -42,11 +42,12 @@ export class Signals {
   place: PlaceBonus;
   term: TermBonus;
   points: NeighbourPoints;
-  leastTypos: u32; // fewest typos in a row with all words
-  bestState: u32; // the best state of any row
-  mostScore: f64; // maximum score of all words, including closeness
+  leastTypos: u32; // fewest typos that a row with all words can have
+  bestState: u32; // the best state (row-state.ts) that any row can have
+  mostScore: f64; // maximum score that any row can get for all words, closeness included
   rows: u32; // number of rows in the current segment
-  lowerIsBetter: bool; // a sort key prefers small text matches, so no bound can exclude a row
+  // True if a sort key prefers small text matches, so an upper bound cannot exclude a row.
+  lowerIsBetter: bool;
 
   static make(program: SearchProgram, rules: Rules, neighbours: Neighbours, top: TopK): Signals {
     const made = changetype<Signals>(scratchZeroed(offsetof<Signals>()));

@@ -23,7 +23,7 @@ import {
 import { Field, findField, Seg } from "../segment/segment";
 import { fail } from "../status";
 
-const PIECE_SHIFT: u32 = 15; // log2 of the rows per piece; `known` has one entry per piece
+const PIECE_SHIFT: u32 = 15; // log2 of the number of rows per piece; `known` has one entry per piece
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 
 /**
@@ -32,7 +32,7 @@ const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
  */
 function mayHaveStart(cursor: Cursor, block: u32): bool {
   let at = blockStart(cursor, block);
-  if (at > cursor.positionsEnd) return true; // damaged list: decoding will report it
+  if (at > cursor.positionsEnd) return true; // the list is damaged, which decoding will report
   const end = blockEnd(cursor, block, at);
   for (; at + 16 <= end; at += 16) if (!i8x16.all_true(Mem.v128At(at))) return true;
   for (; at < end; at++) if (Mem.u8At(at) == 0) return true;
@@ -62,11 +62,12 @@ export class Starts {
   program: SearchProgram;
   segment: usize;
   rows: u32;
-  known: usize; // u8 by piece: 1 = its rows are known; address 0 = no piece is known
-  starts: usize; // bitset: rows with the first word at position 0
-  wholes: usize; // bitset: rows of `starts` in which that slot has exactly the query's word count
+  known: usize; // u8 by piece: 1 = `starts` and `wholes` are complete for its rows; address 0 = for no piece
+  starts: usize; // bitset: rows with a slot in which the first word is at position 0
+  // Bitset: rows of `starts` in which that slot has exactly as many tokens as the query has words.
+  wholes: usize;
   norms: usize; // norm bytes for the current list's slot
-  normOfWords: u32; // norm byte for a length equal to the query's word count; NORMS = none
+  normOfWords: u32; // norm byte of the length that equals the query's word count; NORMS = there is none
   buffer: usize;
 
   static make(program: SearchProgram): Starts {

@@ -26,8 +26,8 @@ export class TermBonus {
   ranking: RankProgram;
   segment: usize;
   rows: u32;
-  rowsWith: usize; // bitset: rows with any bonus term; 0 = none
-  lifted: usize; // bitset: rows with a bonus of at least BONUS_LINE; 0 = none
+  rowsWith: usize; // bitset: rows with at least one bonus term; 0 = none
+  lifted: usize; // bitset: rows with a term whose bonus is at least BONUS_LINE; 0 = none
   most: f64; // upper bound on `of` for rows that are not in `lifted`
   cursor: Cursor;
   buffer: usize;
@@ -56,7 +56,7 @@ export class TermBonus {
       if (this.rowsWith == 0) this.rowsWith = bitsNone(this.rows);
       bitsOr(this.rowsWith, one.bits, this.rows);
       if (one.bonus >= BONUS_LINE) this.lift(one.bits);
-      else this.most += one.bonus; // an upper bound: may add several terms of one group
+      else this.most += one.bonus; // an upper bound, because of several terms in a group only one applies
     }
   }
 

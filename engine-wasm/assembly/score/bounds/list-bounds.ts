@@ -13,7 +13,7 @@ import {
 } from "../../segment/postings";
 import { WordScores } from "../score-words";
 
-export const TF_UNKNOWN: u32 = 255; // in BLOCK_MAX_TF: the largest frequency is this or more
+export const TF_UNKNOWN: u32 = 255; // value of BLOCK_MAX_TF that stands for any frequency from this one up
 const TF_MOST: f64 = 16777216;
 
 /** Computes bounds from the current segment's lists and moves their cursors. Allocated in scratch memory. */

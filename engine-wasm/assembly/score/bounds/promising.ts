@@ -20,24 +20,25 @@ import { Signals } from "../signals";
 import { ListBounds, TF_UNKNOWN } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-const LISTS_MOST: u32 = 1024; // above this many lists, reading them would take too long
-const LARGE_FROM: u32 = 1024; // a list with at least this many postings is read range by range
-const LEAST_NORMS: u32 = 128; // entries per table; the last one serves all larger norm bytes
+// If the word has more lists, they are not read, because that would take too long.
+const LISTS_MOST: u32 = 1024;
+const LARGE_FROM: u32 = 1024; // a list with at least this many postings is large: it is read range by range
+const LEAST_NORMS: u32 = 128; // number of entries per table; the last one serves all larger norm bytes
 const LEAST_BYTES: usize = 256;
-const LEAST_SINGLE: usize = LEAST_BYTES; // offset of the table for rows in one list only
-// Offset of the table for rows in several lists, some of them small.
+const LEAST_SINGLE: usize = LEAST_BYTES; // offset of the table for rows that are in only one list
+// Offset of the table for rows that are in several lists, at least one of them small.
 const LEAST_SMALL: usize = 2 * LEAST_BYTES;
 const SMALL_SHARE: u32 = 4; // at most 1 / SMALL_SHARE of a word's postings may be in small lists
 const UNSURE_MOST: u32 = 64; // above this many unsure rows, look up which of them have a bonus
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
-const CUT_MARGIN: f64 = 0.000001; // subtracted from a cut; far more than a score's rounding error
+const CUT_MARGIN: f64 = 0.000001; // how far a cut is lowered; far more than a score's rounding error
 
 /** One of an alternative's lists, with bounds on what it and the lists after it can add. */
 @unmanaged
 class Reach {
   most: f64; // the most that the list adds to a row's sum
   rest: f64; // the most that the alternative's later large lists can add
-  small: f64; // the same for the alternative's later small lists; if this list is large, for all of them
+  small: f64; // the most that its small lists can add: the later ones or, if this list is large, all of them
   cursor: Cursor;
 }
 
@@ -51,34 +52,35 @@ export class Promising {
   words: WordScores;
   lengths: RowLengths;
   lists: ListBounds;
-  pays: bool; // whether the search seems worthwhile in the current segment; false with several words
+  // Whether reading lists seems worthwhile in the current segment; false if there are several words.
+  pays: bool;
   prepared: bool; // whether `prepare` has run for the current segment
-  tests: u32; // rows in the range whose exact length was read
-  testsMost: u32; // limit on `tests`; above it, the search is not worthwhile
-  rows: usize; // bitset: the result of `among`
-  unsure: usize; // bitset: rows that need a bonus but might not have one
+  tests: u32; // number of rows in the range whose exact length has been read
+  testsMost: u32; // above this many `tests`, scoring the rows would have been faster
+  rows: usize; // bitset: the rows that `among` returns
+  unsure: usize; // bitset: rows that can reach the cut only with a bonus, which they may not have
   unsureCount: u32;
-  inSmall: usize; // bitset: all rows in small lists
-  small: usize; // bitset: rows of `inSmall` that may score enough
-  smallCut: f64; // the cut used to find `small`; Infinity = not computed
-  reaches: usize; // Reach of each list, by alternative, the largest first within an alternative
-  set: usize; // bitset: the rows to choose from
+  inSmall: usize; // bitset: all rows that are in small lists
+  small: usize; // bitset: rows of `inSmall` that may reach `smallCut`
+  smallCut: f64; // value of `cutLow` when `small` was computed; Infinity = not computed
+  reaches: usize; // a Reach for each list, alternative by alternative; in each, the largest `most` first
+  set: usize; // bitset: the argument `set` of `among`
   from: u32; // the range is [from, to)
   to: u32;
-  state: u32; // the state that all rows share
-  cut: f64; // minimum score of a row without a bonus
-  cutLow: f64; // minimum score of a row with the largest bonus
-  bonusKnown: bool; // whether it is known which rows have a bonus
-  several: usize; // bitset: rows in several of the word's lists; 0 = unknown, any row may be
+  state: u32; // the state (row-state.ts) that all these rows have
+  cut: f64; // score that a row without a bonus must reach
+  cutLow: f64; // score that a row with the largest possible bonus must reach
+  bonusKnown: bool; // whether it is known which rows in the range can have a bonus
+  several: usize; // bitset: rows in several of the word's lists; 0 = unknown, so any row may be
   // State for the current list.
   boost: f64;
-  needed: f64; // the sum a row needs to reach `cut`, divided by its saturation
-  neededLow: f64; // the same sum for `cutLow`
+  needed: f64; // sum that a row needs to reach `cut`, divided by the row's saturation
+  neededLow: f64; // the same for `cutLow`
   reach: Reach;
   norms: usize;
   occurrences: usize;
-  least: usize; // u8 by norm byte: frequency that a posting needs to reach `cutLow`
-  passed: usize; // u8: indices of the current block's postings that passed
+  least: usize; // u8 by norm byte: the least frequency with which a posting can reach `cutLow`
+  passed: usize; // u8[]: indices of the current block's postings that may reach `cutLow`
 
   static make(
     program: SearchProgram,

@@ -11,19 +11,20 @@ import { SearchProgram } from "../../program/search-program";
 import { findField, Seg } from "../../segment/segment";
 import { WordScores } from "../score-words";
 
-const NORM_OF_ONE: usize = 8; // offset of the one-token entry in an f64 table indexed by norm byte
+const NORM_OF_ONE: usize = 8; // in an f64 table indexed by norm byte: offset of the entry for one token
 const TOKENS_MOST: f64 = 1048576;
-const FACTOR_MOST: f64 = 128; // maximum factor for a norm byte; keeps the sum of two products below 2^16
+// Maximum factor for a norm byte, so that the sum of two products stays below 2^16.
+const FACTOR_MOST: f64 = 128;
 const TABLE_BYTES: usize = NORMS << 3;
 
 /** A slot whose lengths differ between rows. */
 @unmanaged
 class SlotLength {
-  varies: f64; // mean minus least length: an estimate of the spread
-  least: f64; // the least that the slot adds to any row's length
+  varies: f64; // the slot's mean length minus `least`: an estimate of how much lengths differ
+  least: f64; // the least that the slot contributes to any row's length
   norms: usize;
-  lengths: usize; // f64 by norm byte
-  middle: u32; // norm byte of an average row
+  lengths: usize; // f64 by norm byte: what the slot contributes to a row's length
+  middle: u32; // norm byte of a row of average length
 }
 
 const SLOT_LENGTH_BYTES: usize = (offsetof<SlotLength>() + 7) & ~7;
@@ -37,13 +38,13 @@ export class RowLengths {
   summary: usize;
   rows: u32;
   found: bool; // whether the fields below are set for the current segment
-  slots: usize; // SlotLength, largest spread first
+  slots: usize; // SlotLength records, the one with the largest `varies` first
   slotCount: u32;
   shortest: f64; // lower bound on the length of any row
-  saturations: usize; // f64 by norm byte, one table per slot index
-  /** Lower bound on the saturation of any row. */
+  saturations: usize; // for each slot index, an f64 table by norm byte
+  /** Lower bound on any row's saturation. */
   leastSaturation: f64;
-  // Lower bound on row lengths: base + (first norm * firstFactor + second norm * secondFactor) / scale. See
+  // A row's length is at least base + (first norm * firstFactor + second norm * secondFactor) / scale. See
   // short-rows.ts.
   base: f64;
   scale: f64; // 0 = all rows have about the same length

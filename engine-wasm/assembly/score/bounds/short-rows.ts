@@ -17,19 +17,24 @@ import { Alternative, alternativeAt, SearchProgram, TIER_BEST, Word } from "../.
 import { ListBounds } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
 
-// Which alternatives can contribute to a row's score.
+// Argument of `among`: which alternatives can contribute to a row's score.
 export const ALL_ALTERNATIVES: u32 = 0;
-export const BEST_ALTERNATIVES: u32 = 1; // TIER_BEST only, but all alternatives for rows in `behind`
-export const WORDS_LEFT: u32 = 2; // all alternatives, for words whose `rows` is not 0
+// Only TIER_BEST; but for rows in a word's `behind` bitset, all alternatives.
+export const BEST_ALTERNATIVES: u32 = 1;
+export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` is not 0
 
-const LISTS_MOST: u32 = 64; // maximum number of lists per alternative; checking more takes too long
-const SHARE: u32 = 2; // worthwhile if at most 1 / SHARE of the rows remain
-const SHARE_OF_ONE_WORD: u32 = 16; // stricter for a one-word query, for which promising.ts is the alternative
-const MISSES_MOST: u32 = 2; // give up after this many ranges that were not worthwhile
-const LOOKED_AT_SINGLY: u64 = 4; // up to this many rows of 64 are checked one by one
+// If an alternative has more lists, they are not examined, because that would take too long.
+const LISTS_MOST: u32 = 64;
+const SHARE: u32 = 2; // dropping long rows is worthwhile if at most 1 / SHARE of the rows remain
+// The same for a one-word query; stricter, because promising.ts is the alternative there.
+const SHARE_OF_ONE_WORD: u32 = 16;
+const MISSES_MOST: u32 = 2; // after this many ranges in which it was not worthwhile, stop trying
+// If at most this many of 64 rows are to be checked, they are checked one by one.
+const LOOKED_AT_SINGLY: u64 = 4;
 const SUM_MOST: f64 = 65535;
 const HALVINGS: u32 = 20;
-const ROUNDING: f64 = 1.000000001; // exceeds 1 by far more than a score's rounding error
+// Factor above 1; the difference is far larger than a score's relative rounding error.
+const ROUNDING: f64 = 1.000000001;
 
 /** Finds the rows in a range that are short enough to reach a cut. Allocated in scratch memory. */
 @unmanaged
@@ -37,19 +42,20 @@ export class ShortRows {
   program: SearchProgram;
   lengths: RowLengths;
   lists: ListBounds;
-  alternatives: u32; // total number of alternatives over all words
-  sums: usize; // f64 by alternative, word by word: the most that all its lists combined add to a row
-  mosts: usize; // f64 by alternative: the most that a single list adds to a row
-  known: bool; // whether `sums` and `mosts` are known for the current segment
-  several: usize; // bitset: rows in several lists of the only word; 0 = unknown
+  alternatives: u32; // total number of alternatives of all words
+  sums: usize; // f64 by alternative, word by word: the most that all its lists together add to a row's sum
+  mosts: usize; // f64 by alternative, word by word: the most that one of its lists adds to a row's sum
+  known: bool; // whether `sums` and `mosts` have been computed for the current segment
+  several: usize; // bitset: rows in several of the word's lists, if the query has one word; 0 = unknown
   misses: u32;
-  share: u32; // worthwhile if at most 1 / `share` of the rows remain
-  rows: usize; // bitset: the result of `among`
-  // The current limits and the inputs that they were computed from.
+  share: u32; // SHARE or SHARE_OF_ONE_WORD
+  rows: usize; // bitset: the rows that `among` returns
+  // The current limits, and the arguments of `among` from which they were computed.
   cut: f64;
   which: u32;
-  single: i32; // largest sum of products at which a row in only one list per word may score enough
-  any: i32; // the same limit for any row; negative = no row can score enough
+  // Largest sum of the two norm products at which a row that is in only one list per word may score enough.
+  single: i32;
+  any: i32; // the same for a row in any number of lists; negative = no row can score enough
 
   static make(program: SearchProgram, lengths: RowLengths, lists: ListBounds): ShortRows {
     const made = changetype<ShortRows>(scratchZeroed(offsetof<ShortRows>()));
@@ -186,7 +192,7 @@ export class ShortRows {
     const anys = i16x8.splat(<i16>max(this.any, 0));
     const differ = this.any != this.single;
     const end = Bits.words(to);
-    const whole = lengths.rows >> 6; // bitset words whose 64 bits all represent rows
+    const whole = lengths.rows >> 6; // number of bitset words whose 64 bits all stand for rows of the segment
     let count: u32 = 0;
     for (let word = from >> 6; word < end; word++) {
       const some = Bits.word(set, word);
