@@ -1,6 +1,6 @@
-// `npm run bench`: runs every benchmark in turn, each in its own process so that none disturbs the next:
-// kernels, the catalogue over HTTP with memory and restart, a document file if given, a query's cost outside
-// the engine, shards and clients, feeds, analytics, semantic search.
+// `npm run bench` runs every benchmark in turn: kernels, the catalogue over HTTP with memory and restart, a
+// document file if given, a query's cost outside the engine, shards and clients, feeds, analytics, semantic
+// search. Each has its own process, so that none disturbs the next.
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";

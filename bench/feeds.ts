@@ -1,4 +1,4 @@
-// `npm run bench:feeds`: a real server reads a feed in each format and, for comparison, imports the same
+// `npm run bench:feeds` has a real server read a feed in each format and, for comparison, import the same
 // documents. Prints items per second, processor time, memory and the latency of concurrent searches, and
 // writes them to bench/results.
 

@@ -1,4 +1,5 @@
-// The machine description attached to every result. Without it a figure means nothing.
+// Describes the machine on which a benchmark runs. Every result contains this description, because its
+// numbers can only be compared with numbers from the same machine.
 
 import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem, type } from "node:os";

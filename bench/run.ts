@@ -1,6 +1,6 @@
-// `npm run bench:micro` runs every micro benchmark: a kernel next to its naive JavaScript twin. Prints a
-// table and writes it to bench/results/micro.json and .md. The numbers are for comparisons on one machine,
-// not promises.
+// `npm run bench:micro` runs every micro benchmark, which compares a kernel with a naive JavaScript
+// implementation. Prints a table and writes it to bench/results/micro.json and .md. The numbers are for
+// comparisons on one machine, not promises.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// `npm run bench:analytics` measures what the query log adds to a search's cost, how many events the server
-// stores per second, the log's bytes per row, and how long reports and a coach analysis take on a large log.
-// Prints the figures and writes them to bench/results.
+// `npm run bench:analytics` measures how much slower searches are when they are logged, how many events the
+// server stores per second, the log's bytes per row, and how long reports and a coach analysis take on a
+// large log. Prints the results and writes them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

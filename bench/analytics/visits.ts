@@ -1,5 +1,5 @@
-// A synthetic query log: many days of searches by a catalogue's visitors, in the format that the server
-// writes.
+// Generates a synthetic query log: many days of searches by a catalogue's visitors, in the format that the
+// server writes.
 import { Chunk, encodeAnswered, HITS_MAX, NOBODY } from "../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../server/query-log/rows/query-ids.js";
 import { DAY_MS, HOUR_MS } from "../../server/query-log/rows/time.js";

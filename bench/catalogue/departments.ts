@@ -1,5 +1,5 @@
-// Words for the generated shop: each department's products, and the words used in titles and descriptions.
-// Plain data. Each list should begin with its most frequent entry.
+// Word lists for the generated shop: each department's products, and the words used in titles and
+// descriptions. Plain data. Each list should begin with its most frequent entry.
 
 const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 

@@ -1,4 +1,4 @@
-// A generated catalogue of any size, about 412 bytes of JSON per product, with plausible titles, brands,
+// Generates a catalogue of any size, about 412 bytes of JSON per product, with plausible titles, brands,
 // categories and numbers. Description words follow the Zipf-Mandelbrot law over a vocabulary with a long
 // tail, as in natural language.
 

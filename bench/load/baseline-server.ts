@@ -1,4 +1,4 @@
-// The bare HTTP server used for comparison. It uses the same HTTP transport as Skein; its handler reads a
+// A minimal HTTP server that Skein is compared with. It uses the same HTTP transport; its handler reads a
 // body, parses the JSON and sends a fixed number of bytes. Runs in its own process, `node baseline-server.js
 // BYTES`, and prints its address.
 

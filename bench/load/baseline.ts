@@ -1,6 +1,7 @@
-// Measures HTTP's own cost: trivial queries on a small index, compared with a bare handler that uses the same
-// HTTP library, parses the same JSON and sends the same number of bytes. The same client measures both in
-// turn. A repeated query is answered from the cache; queries with varying filters are not.
+// Measures how much of a query's cost is HTTP: sends trivial queries to a small index, and the same requests
+// to a minimal handler that uses the same HTTP library, parses the same JSON and sends the same number of
+// bytes. The same client measures both in turn. Repeated queries, which are answered from the cache, and
+// queries with varying filters, which are not, are measured separately.
 
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";

@@ -1,5 +1,5 @@
-// Sends a JSON lines file, byte for byte, as fast as the server accepts it: requests of a few thousand lines
-// over several connections. Records when documents were acknowledged.
+// Sends a JSON lines file, byte for byte, as fast as the server accepts it, in requests of a few thousand
+// lines over several connections. Records when documents were acknowledged.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";

@@ -1,5 +1,5 @@
-// A closed loop: each of n connections sends its next query once the previous one is answered. Records every
-// latency.
+// Runs a load as a closed loop, in which each of n connections sends its next query once the previous one has
+// been answered. Records every latency.
 
 import { Connection } from "./connection.js";
 

@@ -1,5 +1,5 @@
-// Measures query loads on a running server: each kind alone with one client, then the mix with the workload's
-// client counts. Also records the server's CPU time and query phases.
+// Measures query loads on a running server: first each kind of query alone with one client, then the mix with
+// the workload's client counts. Also records the server's CPU time and query phases.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import { median } from "../median.js";

@@ -1,5 +1,5 @@
-// Checks that memory is released: repeatedly creates, fills and drops an index, and keeps many small indexes
-// at once. Resident memory is read after the server has had time to release unused memory.
+// Checks that the server releases memory. Repeatedly creates, fills and drops an index, and also keeps many
+// small indexes open at once. Resident memory is read after the server has had time to release unused memory.
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";

@@ -1,6 +1,5 @@
-// Sends queries at a steady pace alongside other work such as an import: one connection, one query every few
-// milliseconds. Measures the time since each query was due as well as its latency, so that a server cannot
-// hide that it falls behind.
+// Sends queries at a steady pace over one connection, alongside other work such as an import. Measures each
+// query's latency, and also the time since the query was due, which shows if the server falls behind.
 
 import { Connection } from "./connection.js";
 import { type Latencies, type PreparedQuery, summarise } from "./drive.js";

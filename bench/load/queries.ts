@@ -1,5 +1,5 @@
-// Draws queries from documents: a field's adjacent words, and values to filter by. The same documents, mix
-// and seed give the same queries.
+// Generates queries from documents: adjacent words of a field to search for, and values to filter by. The
+// same documents, mix and seed give the same queries.
 
 import type { InferredSchema, SchemaField } from "../../server/documents/formats/infer.js";
 import { Random } from "../random.js";

@@ -1,5 +1,5 @@
-// Breaks down an index's bytes: reads the segments in a stopped server's shards and adds up dictionary,
-// posting lists, positions and columns. docs/FORMATS.md has the layout.
+// Breaks down an index's size: reads the segments in a stopped server's shards and adds up the bytes of
+// dictionaries, posting lists, positions and columns. docs/FORMATS.md has the layout.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

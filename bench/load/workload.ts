@@ -1,4 +1,4 @@
-// A workload as data: documents, query shares, durations. Read from bench/workloads.
+// Reads a workload from bench/workloads: the documents, the share of each kind of query, and the durations.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The micro benchmarks' input: a generated catalogue as one engine segment, and the same catalogue as plain
-// JavaScript structures for the naive twins.
+// The micro benchmarks' input: a generated catalogue as one engine segment for the kernels, and as plain
+// JavaScript structures for the naive implementations that they are compared with.
 
 import {
   FLAG_FACET,

@@ -1,5 +1,5 @@
-// The micro benchmarks for embedded models: training, and embedding rows of the generated catalogue, next to
-// plain JavaScript.
+// Micro benchmarks that compare the engine's training and embedding with plain JavaScript, on rows of the
+// generated catalogue.
 
 import { VECTOR_BYTES, VECTOR_SCALE, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";

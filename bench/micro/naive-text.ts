@@ -1,5 +1,5 @@
-// Straightforward text processing in JavaScript: folding with normalize and a regular expression, edit
-// distance with a table.
+// Straightforward text processing in JavaScript, which the text kernels are compared with: folding with
+// normalize and a regular expression, edit distance with a table.
 
 const TOKEN = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}+/gu;

@@ -1,6 +1,6 @@
-// The micro benchmarks: each kernel, called through the host, next to a naive JavaScript twin that does the
-// same work. Both return a number. The two numbers must agree, so that neither side can win with a wrong
-// answer.
+// Micro benchmarks that compare each kernel, called through the host, with a naive JavaScript implementation
+// of the same work. Both return a number. The two numbers must agree, so that neither side can win with a
+// wrong answer.
 
 import { ALT_EXACT, TYPE_STRING } from "../../engine-wasm/assembly/layout.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";

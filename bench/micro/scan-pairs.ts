@@ -1,5 +1,5 @@
-// Vector micro benchmarks: scans of a million codes with and without filters, exact cosines, external
-// vectors. The vectors are random: the results are meaningless but cost as much as real ones.
+// Micro benchmarks for vectors: scans of a million codes with and without filters, exact cosines, vectors
+// from outside. The vectors are random, so the results are meaningless, but they cost as much as real ones.
 
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";

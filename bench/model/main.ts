@@ -1,6 +1,6 @@
-// `npm run bench:model`: uses the queueing model to predict how a server with given query costs performs on
-// machines of other sizes. The costs are those measured by `bench:road`: CPU per query at the front-end, at
-// each shard regardless of its size, in the engines of all shards, and on helper threads.
+// `npm run bench:model` uses the queueing model to predict how a server performs on machines of other sizes.
+// A query's costs are those measured by `bench:road`: CPU time at the front-end, at each shard regardless of
+// its size, in the engines of all shards, and on helper threads.
 
 import { Command } from "commander";
 import { Random } from "../random.js";

@@ -1,4 +1,4 @@
-// Kinds of heavy work that a noisy tenant does next to a quiet one. Each kind consists of a few requests
+// The kinds of heavy work that a noisy tenant does next to a quiet one. Each kind consists of a few requests
 // prepared in advance. A number in each request changes every time it is sent, so that cached answers are
 // useless.
 

@@ -1,5 +1,5 @@
-// The noisy tenant's clients. They run in their own process to keep load off the event loop that measures.
-// The parent process says which work to prepare and when to start and stop.
+// The noisy tenant's clients. They run in their own process, so that they do not delay the event loop that
+// measures the quiet tenant. The parent process says which work to prepare and when to start and stop.
 
 import { Connection } from "../load/connection.js";
 import { HEAVY_WORK, type HeavyRequest, type Place } from "./heavy-work.js";

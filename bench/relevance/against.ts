@@ -1,4 +1,5 @@
-// Compares a run, form by form and query by query, with the results that an earlier run wrote with --json.
+// Compares a run with the results that an earlier run wrote with --json, form by form (query-variants.ts) and
+// query by query.
 
 import { readFileSync } from "node:fs";
 import { compareHalved, type Difference, type PairedSet, type TestedDifference } from "./comparison.js";

@@ -1,5 +1,5 @@
-// Tests whether one ranking is better than another and whether the difference is significant. Pure functions
-// over the figures of the same queries under two rankings. Independent of servers and files.
+// Tests whether one ranking is better than another, and whether the difference is significant. Pure functions
+// of the per-query scores under the two rankings; no servers or files.
 
 import { Random } from "../random.js";
 import { mean } from "./measures.js";

@@ -1,5 +1,6 @@
-// Edit distance as docs/ranking.md defines it: optimal string alignment over code points. Uses the plain
-// textbook matrix instead of the engine's automaton, so that the judge does not share the engine's mistakes.
+// Edit distance as docs/ranking.md defines it: optimal string alignment over code points. Uses the textbook
+// matrix instead of the engine's automaton, so that a mistake in the engine does not also affect how its
+// results are judged.
 
 /**
  * Counts insertions, deletions, substitutions and swaps of neighbouring code points. No code point is edited

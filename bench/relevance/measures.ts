@@ -1,6 +1,5 @@
-// Measures a ranking against judgments as trec_eval does. Pure functions over document ids, best first;
-// independent of servers and files. The gain is linear in the grade: grade 3 counts three times as much as
-// grade 1.
+// Measures a ranking against judgments as trec_eval does. Pure functions of document ids, best first; no
+// servers or files. The gain is linear in the grade: grade 3 counts three times as much as grade 1.
 
 /** Grade by document id. A document missing from the map was not judged and counts as grade 0. */
 export type Judgments = ReadonlyMap<string, number>;

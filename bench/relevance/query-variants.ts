@@ -1,5 +1,5 @@
-// The forms in which a set's queries are sent, repeatable from a seed: unchanged, with a typing error, cut
-// down to a few words, and inside a sentence as people would ask it. Independent of servers.
+// Derives variants of a query, repeatable from a seed: with a typing error, cut down to a few words, and
+// inside a sentence as people would ask it.
 
 import { languageStopWords } from "../../server/question/words/stop-words.js";
 import { Random } from "../random.js";

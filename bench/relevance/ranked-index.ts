@@ -1,5 +1,5 @@
-// One index on a running server, as the measurement sees it: documents go in, and each query returns ids,
-// best first. Sends only requests that any client could send, and is independent of how the server ranks.
+// An index on a running server that is measured: adds documents to it, and returns a query's ids, best first.
+// Sends only requests that any client could send, and knows nothing about how the server ranks.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../../server/cli/api.js";

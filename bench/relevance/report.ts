@@ -1,4 +1,4 @@
-// Writes the results: Markdown for people, JSON for programs.
+// Writes ranking results as Markdown for people and as JSON for programs.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Counts the bytes that a server's threads allocate in V8's heaps, from the output of --trace-gc: how much
-// each heap grows between the end of one collection and the start of the next.
+// Counts the bytes that a server's threads allocate in V8's heaps. Reads the output of --trace-gc and adds up
+// how much each heap grows between the end of one collection and the start of the next.
 
 export const TRACE_FLAG = "--trace-gc";
 const COLLECTION = /^\[\d+:(0x[0-9a-f]+)\].* ms: [^(]*?([\d.]+) \([\d.]+\) -> ([\d.]+) /;

@@ -1,5 +1,6 @@
-// Rows with codes in one engine, for scans. The vectors are random: the results are meaningless but cost as
-// much as real ones. `share` is a number below 100, so the filter `share < n` passes n percent of the rows.
+// Creates rows with vector codes in one engine, for benchmarks that scan codes. The vectors are random, so
+// the results are meaningless, but they cost as much as real ones. The field `share` has values below 100, so
+// the filter `share < n` passes n percent of the rows.
 
 import { CODE_BYTES, FLAG_INDEX, TYPE_INT32, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";

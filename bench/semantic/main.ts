@@ -1,6 +1,6 @@
-// `npm run bench:semantic` measures the cost of vectors: in the kernels alone, for each number of rows, and
-// in a whole server, for each number of documents. The server's figures cover imports, queries in each mode,
-// keyword queries with and without vectors, and memory. Prints the figures and writes them to bench/results.
+// `npm run bench:semantic` measures the cost of vectors, in the kernels alone for each number of rows, and in
+// a whole server for each number of documents. On the server it measures imports, queries in each mode,
+// keyword queries with and without vectors, and memory. Prints the results and writes them to bench/results.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Adds an `embedding` member to each document in a file. Its numbers are random and short: about 3 KiB per
-// document.
+// Adds an `embedding` member to each document in a file. Its numbers are random and have few digits, which
+// makes about 3 KiB per document.
 
 import { createReadStream, createWriteStream } from "node:fs";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-// A server that runs during a measurement.
+// Runs a server for the duration of a measurement.
 
 import type { Target } from "../load/measure.js";
 import type { ServerProcess } from "../load/server-process.js";

@@ -1,4 +1,4 @@
-// `npm run soak -- --minutes 30 [--seed S] [--shards N]`: puts a mixed load on a real server for a long time.
+// `npm run soak -- --minutes 30 [--seed S] [--shards N]` puts a mixed load on a real server for a long time.
 // Samples memory, open handles and latency, charts them, and exits with code 1 if memory or handles grow in
 // the second half or a request fails.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

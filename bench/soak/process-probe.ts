@@ -1,4 +1,4 @@
-// Resources that a process occupies, from /proc: resident memory and open file descriptors.
+// Reads the resources that a process occupies from /proc: resident memory and open file descriptors.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Held {

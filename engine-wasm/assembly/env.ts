@@ -1,5 +1,5 @@
-// Functions that the host provides. The compiler names each import after this file and the function, such as
-// `env.parseNumber`.
+// Functions that the host provides. The compiler names each import after this file and the function, for
+// example `env.parseNumber`.
 
 /** The host's `Number(text)` for `bytes` bytes of ASCII at p: correctly rounded. */
 export declare function parseNumber(p: usize, bytes: usize): f64;

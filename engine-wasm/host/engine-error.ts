@@ -1,4 +1,5 @@
-// The error for failures inside the engine. Match on `code`. Invalid arguments throw a RangeError instead.
+// The error thrown for failures inside the engine. Callers should match on `code`. Invalid arguments throw a
+// RangeError instead.
 import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_UNKNOWN_TYPE } from "../assembly/layout.js";
 
 /**

@@ -1,4 +1,4 @@
-// Writes the terms in a completed term table, with their posting lists, into the segment.
+// Writes the terms of a completed term table into the segment, with their posting lists.
 
 import { SEG_LISTS } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";

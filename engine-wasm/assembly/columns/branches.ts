@@ -1,5 +1,5 @@
-// For each term in a segment, the first byte that differs from the previous term. With these bytes and the
-// shared-prefix lengths, a walk over the sorted terms (levenshtein.ts) knows which prefixes are siblings
+// Computes, for each term in a segment, the first byte that differs from the previous term. With these bytes
+// and the shared-prefix lengths, a walk over the sorted terms (levenshtein.ts) can skip sibling prefixes
 // without reading the terms.
 import { SEG_TERM_LCP } from "../layout";
 import { Mem } from "../memory/mem";

@@ -1,4 +1,4 @@
-// Reads the values of single-valued and multi-valued columns according to the field's type: returns a row's
+// Reads the values of single-valued and multi-valued columns according to the field's type. Returns a row's
 // value as a sort key, compares 64 rows with a value, and scans for a range. Only this file depends on the
 // width of a column's values. The loops are in columns.ts, column-order.ts and element-scans.ts.
 import { TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT32S, TYPE_INT64, TYPE_STRING } from "../layout";

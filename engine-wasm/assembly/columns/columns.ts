@@ -1,6 +1,6 @@
-// Scans a single-valued column into a bitset, 64 rows per step: compares four to sixteen values at a time and
-// gathers the masks into one word. Rows without a value are compared too; the caller intersects the result
-// with the rows that have one.
+// Scans a single-valued column into a bitset, 64 rows per step. Compares four to sixteen values at a time and
+// combines the resulting masks into one word. Rows without a value are compared too; the caller intersects
+// the result with the rows that have one.
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 

@@ -1,5 +1,5 @@
-// Counts how often each value occurs in a set of rows, by ordinal. The rows are a bitset, or its complement
-// (`flip` all ones), read 64 at a time.
+// Counts how often each value occurs in a set of rows, by ordinal. The set is a bitset or, if `flip` is all
+// ones, its complement. It is read 64 rows at a time.
 import { NO_ORDINAL } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, lastMask } from "../memory/bitset";

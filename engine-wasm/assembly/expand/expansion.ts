@@ -1,4 +1,4 @@
-// State of one expand program on one snapshot while the kernel runs. All of it is in the `Expansion`, a
+// The state of one expand program on one snapshot while the kernel runs. All of it is in the `Expansion`, a
 // struct in scratch memory. Nothing survives the kernel call, and no module keeps any state.
 import {
   PROGRAM_EXPAND,

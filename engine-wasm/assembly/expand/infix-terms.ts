@@ -1,6 +1,6 @@
 // Finds the terms in one segment that contain a word. The dictionary stores all terms contiguously, so the
-// search scans that memory as a whole, 16 positions at a time, for the word's first and last byte. It looks
-// up the term only at the few positions where all bytes match.
+// search scans that memory as a whole for the word's first and last byte, 16 positions at a time. It
+// determines the term only at the few positions where all of the word's bytes match.
 import { SEG_TERM_BYTES, SEG_TERM_OFFSETS, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";

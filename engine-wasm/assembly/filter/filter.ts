@@ -1,6 +1,6 @@
 // Runs one of a search program's filters, which is in postfix order, on one segment. A test pushes a bitset
-// of rows onto a stack; AND, OR and NOT combine the topmost bitsets. Scans write whole words; the field's
-// "present" bitset then removes rows without a value.
+// of rows onto a stack; AND, OR and NOT combine the topmost bitsets. Scans write whole words and may include
+// rows without a value; the field's "present" bitset then removes them.
 
 import { scanCodes, summarisedColumn } from "../columns/column-summary";
 import { floatValueKey, scanIntegerElements, scanIntegers } from "../columns/column-values";

@@ -1,6 +1,6 @@
-// Finds rows with terms in a given order in one field: adjacent (phrases), or in sequence inside one element
-// (token filters). Leapfrogs over the posting lists to find rows with all terms, and reads positions for
-// those rows only.
+// Finds rows in which one field contains given terms in order: adjacent (phrases), or in sequence inside one
+// element (token filters). Leapfrogs over the posting lists to find rows with all terms, and reads positions
+// for those rows only.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";

@@ -1,4 +1,5 @@
-// An alternative's posting lists in one segment: consecutive cursors in scratch memory, in scoring order.
+// Opens an alternative's posting lists in one segment, as consecutive cursors in scratch memory, in scoring
+// order.
 
 import { checkDeadline } from "../env";
 import { scratch, scratchRewind } from "../memory/arena";

@@ -1,7 +1,7 @@
-// Finds the rows in one segment that match a query: opens every alternative's posting lists, turns words into
+// Finds the rows in one segment that match a query. Opens every alternative's posting lists, turns words into
 // bitsets, and intersects the bitsets with the live rows, the filter and the phrases. Words with few postings
-// are processed first. Once few rows remain, they are looked up in the lists instead of scanning the lists.
-// The open lists stay with the alternatives, in scoring order, for the scoring kernels.
+// are processed first. Once few rows remain, each of them is looked up in a list instead of reading the list
+// through. The open lists stay with the alternatives, in scoring order, for the scoring kernels.
 
 import { checkDeadline } from "../env";
 import { Filters } from "../filter/filter";

@@ -1,4 +1,4 @@
-// Builds a posting list of the positions at which given terms are adjacent, so that a sequence is matched,
+// Builds a posting list of the positions at which given terms are adjacent. A sequence can then be matched,
 // scored and measured for closeness like any term. The list is in scratch memory, in the format of a
 // segment's lists.
 

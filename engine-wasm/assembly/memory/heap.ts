@@ -1,5 +1,5 @@
 // A binary heap of addresses, worst on top, and a sort that turns it into an array, best first. The order is
-// passed in as a function, so the heap is independent of what the addresses point to.
+// passed in as a function, so the heap knows nothing about what the addresses point to.
 import { checkDeadline } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";

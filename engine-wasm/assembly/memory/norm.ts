@@ -1,5 +1,5 @@
-// Field lengths encoded in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant
-// bits.
+// Encodes field lengths in one byte, as Lucene's SmallFloat.intToByte4 does: exact up to 39, then four
+// significant bits.
 
 const FREE_VALUES: u32 = 24; // a length below this is its own norm byte
 

@@ -1,5 +1,5 @@
-// UTF-8 sequences over raw memory: one strict decoder (Unicode 3.9, table 3-7: no overlong forms, no
-// surrogates, nothing above U+10FFFF) and one encoder. Never reads at or after `end`.
+// Decodes and encodes UTF-8 in raw memory. The decoder is strict (Unicode 3.9, table 3-7: no overlong forms,
+// no surrogates, nothing above U+10FFFF). Never reads at or after `end`.
 import { Mem } from "./mem";
 
 /**

@@ -1,5 +1,5 @@
-// LEB128: unsigned integers, 7 bits per byte, low bits first; a set high bit means that more bytes follow.
-// Callers own the bounds.
+// Reads and writes unsigned integers as LEB128: 7 bits per byte, low bits first; a set high bit means that
+// more bytes follow. Callers own the bounds.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 

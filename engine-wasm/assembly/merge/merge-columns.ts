@@ -1,6 +1,6 @@
 // The merge phases that process rows: sequence numbers, ids, and all of a field's columns except its
-// dictionary. Each `begin` starts a section in the output; each slice appends the live rows from one range of
-// one input.
+// dictionary. Each `begin` function starts a section in the output; each slice appends the live rows from one
+// range of one input.
 
 import {
   FIELD_ELEMENTS,

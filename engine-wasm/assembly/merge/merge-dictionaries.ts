@@ -1,5 +1,5 @@
-// The merge phases for a field's dictionary: finding the values still in use, ordering them, and writing
-// their bytes.
+// The merge phases for a field's dictionary. They find the values still in use, sort them, and write their
+// bytes.
 
 import {
   DICT_COUNT,

@@ -1,6 +1,6 @@
-// Merges the posting lists of one (term, slot): reads the inputs' lists block by block, renumbers the live
-// rows and passes them to the list writer with their position bytes unchanged. Rows and frequencies are
-// checked by the cursor when it decodes them. Positions are checked here, so that damage ends the merge with
+// Merges the posting lists of one (term, slot). Reads the inputs' lists block by block, renumbers the live
+// rows and passes them to the list writer with their position bytes unchanged. The cursor checks rows and
+// frequencies when it decodes them. Positions are checked here, so that damage ends the merge with
 // STATUS_DAMAGED and never causes a write past the writer's buffer.
 
 import { BLOCK_ROWS, STATUS_DAMAGED } from "../layout";

@@ -1,5 +1,5 @@
-// A merge's state between its steps: one region with the plan, the inputs and the writers, plus the regions
-// that the merge owns temporarily. Also maps input rows to output rows.
+// A merge's state between its steps. It consists of one region with the plan, the inputs and the writers, and
+// of the regions that the merge owns temporarily. Also maps input rows to output rows.
 
 import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "../layout";
 import { release, reserve } from "../memory/arena";

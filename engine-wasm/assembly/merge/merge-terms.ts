@@ -1,4 +1,4 @@
-// The merge phase for the term dictionary: walks the inputs' sorted terms in parallel and merges each term's
+// The merge phase for the term dictionary. Walks the inputs' sorted terms in parallel and merges each term's
 // lists by slot. It can pause after any block of postings.
 
 import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS, STATUS_DAMAGED } from "../layout";

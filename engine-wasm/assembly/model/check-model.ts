@@ -1,6 +1,6 @@
-// Checks an embedded model's bytes once, before a kernel reads them: all offsets and lengths lie inside the
-// model, terms are in ascending order, and no sum of numbers can overflow. Vector components may have any
-// value.
+// Checks an embedded model's bytes once, before a kernel reads them. All offsets and lengths must lie inside
+// the model, terms must be in ascending order, and no sum of numbers may be able to overflow. Vector
+// components may have any value.
 
 import {
   EMBEDDED_MAGIC,

@@ -1,5 +1,5 @@
-// Adds up term vectors. Coefficients are rounded to integers relative to the largest one and sums are
-// integers, so the result does not depend on the order of the terms: the sum of 64 terms with coefficients of
+// Adds up term vectors. Coefficients are rounded to integers relative to the largest one, and sums are
+// integers, so the result does not depend on the order of the terms. The sum of 64 terms with coefficients of
 // at most 32767 and 8-bit numbers stays below 2^31.
 
 import { DOCUMENT_TERMS_MAX, VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";

@@ -1,4 +1,4 @@
-// Computes ln(1 + frequency) with a cache of recent results: a few frequencies account for nearly all
+// Computes ln(1 + frequency). Caches recent results, because a few frequencies account for nearly all
 // postings.
 
 import { Mem } from "../memory/mem";

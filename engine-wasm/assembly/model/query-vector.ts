@@ -1,4 +1,5 @@
-// A query's vector: the weighted sum of the model's vectors for those query terms that the model contains.
+// Computes a query's vector: the weighted sum of the model's vectors for those query terms that the model
+// contains.
 
 import { STATUS_BAD_PROGRAM, VECTOR_SIZE } from "../layout";
 import { scratch } from "../memory/arena";

@@ -1,5 +1,5 @@
-// How a field's length affects scoring, as f64 tables indexed by norm byte, so that scoring a posting needs
-// no division.
+// Tables of how a field's length affects scoring: f64 values indexed by norm byte, so that scoring a posting
+// needs no division.
 
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";

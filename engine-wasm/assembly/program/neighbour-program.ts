@@ -1,6 +1,6 @@
-// A search program's neighbours: documents whose vectors are near the query's vector, each with its points.
-// They are checked and stored as a table in ascending sequence number order. match/neighbours.ts finds their
-// rows in a segment.
+// A search program's neighbours, which are documents whose vectors are near the query's vector, each with its
+// points. They are checked and stored as a table in ascending sequence number order. match/neighbours.ts
+// finds their rows in a segment.
 
 import { NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";

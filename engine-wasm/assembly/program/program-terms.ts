@@ -1,4 +1,4 @@
-// Terms in a program: the addresses of their bytes, and whether each is a whole term or a prefix.
+// Reads the terms in a program: the addresses of their bytes, and whether each is a whole term or a prefix.
 import { scratch } from "../memory/arena";
 import { ProgramReader } from "./program";
 

@@ -1,5 +1,5 @@
-// The number that the sort key "relevance" compares: a row's text match, bonus and boosts in one u64, laid
-// out as in docs/FORMATS.md. Independent of how these are computed.
+// Computes the number that the sort key "relevance" compares: a row's text match, bonus and boosts in one
+// u64, laid out as in docs/FORMATS.md.
 
 const FULL_MATCH: f64 = 2251799813685248; // 2^51
 const TYPO_STEP: f64 = 140737488355328; // 2^47

@@ -1,5 +1,6 @@
 // Applies rules and pins to one segment's rows: hides, buries, boosts or pins them. Determines which of the
-// matching rows, and which pinned rows, are in the result. Classes and boosts are looked up row by row.
+// matching rows, and which pinned rows, are in the result. A row's class and boosts are computed when they
+// are asked for.
 
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";

@@ -1,6 +1,6 @@
-// Rows' sort values as ordered numbers: for each of the query's sort keys, a u64 (larger is better) and a bit
-// that is set if the document has a value. Strings are represented by the addresses of their folded bytes in
-// a segment.
+// Represents rows' sort values as ordered numbers. For each of the query's sort keys there is a u64 (larger
+// is better) and a bit that is set if the document has a value. Strings are represented by the addresses of
+// their folded bytes in a segment.
 
 import { valueKey } from "../columns/column-values";
 import {

@@ -1,7 +1,8 @@
-// The ranking signal "closeness": for each pair of neighbouring words in a row, the best pair of positions in
-// one field. Only rows with several words get it. `of` computes it; because it reads positions, it is called
-// only for rows that may be among the best, in any order. `most` bounds it for any row, `bound` for a row
-// whose words are known. `sumOf` returns the value before weighting, for explanations.
+// The ranking signal "closeness", which rewards neighbouring query words that are close to each other in a
+// row. For each pair, the best pair of positions in one field counts. Only rows with several words get it.
+// `of` computes the signal; because it reads positions, it is called only for rows that may be among the
+// best, in any order. `most` bounds it for any row, `bound` for a row whose words are known. `sumOf` returns
+// the value before weighting, for explanations.
 
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";

@@ -1,4 +1,4 @@
-// Compares many scores with one cut. Works on plain numbers, independent of their rows.
+// Compares many scores with one cut (a minimum score), without knowing which rows they belong to.
 import { Mem } from "../memory/mem";
 
 /** True if all numbers are below the cut. */

@@ -1,6 +1,6 @@
-// The ranking signal "points": what a document earns because its vector is near the query's. The points are
-// added to the word score, or count alone if neighbours rank first. Only neighbours get points. Neighbours
-// are few, so they are offered without checking bounds. `of` returns a row's points, also for explanations;
+// The ranking signal "points", which a document gets because its vector is near the query's. The points are
+// added to the word score or, if neighbours rank first, replace it. Only neighbours get points. There are few
+// of them, so they are offered without checking bounds. `of` returns a row's points, also for explanations;
 // `textMatch` includes them, and `textMost` is the bound.
 
 import { Neighbours } from "../match/neighbours";

@@ -1,6 +1,6 @@
 // The ranking signal "place": a bonus for a field that starts with the query's words, and a larger bonus for
 // a field that consists of exactly these words. Only rows with every word get it. `of` computes it and reads
-// positions. `most` bounds it for rows in a state, `bound` for one row. `explain` names the bonus.
+// positions. `most` bounds it for any row with a given state, `bound` for one row. `explain` names the bonus.
 
 import { leastNormOf, summaryOfSlot } from "../columns/summaries";
 import { PLACE_STARTS, PLACE_WHOLE } from "../layout";

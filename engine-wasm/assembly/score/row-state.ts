@@ -1,5 +1,6 @@
-// A row's state, which ranks before its score: the number of its words, their typos, and whether all are as
-// written. One u32 per row, written when words are scored and read when bounds are computed.
+// A row's state: how many of the query's words it has, how many typos they have, and whether all are as
+// written. Rows are ranked by state before score. The state is one u32 per row, written when words are scored
+// and read when bounds are computed.
 
 import { textMatchOf } from "../rank/final-key";
 

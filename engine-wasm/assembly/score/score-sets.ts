@@ -1,9 +1,9 @@
-// Ranks rows by text match plus bonus, larger first. Rows fall into sets ordered by the text match's state
-// (all words, their typos, whether they are as written). Sets are visited best first until no further set can
-// change the result. Where lower alternatives may not matter, a set's rows are first scored with their best
-// alternatives alone; the other alternatives, closeness and bonuses are computed only for rows that could
-// still enter by their bound (candidates.ts). Rows that lack a word are visited word by word, as in Turtle
-// and Flood's MaxScore (1995).
+// Ranks rows by text match plus bonus, larger first. Rows fall into sets by their text match's state (whether
+// they have all words, how many typos, whether they are as written). Sets are visited best first until no
+// further set can change the result. Where alternatives below TIER_BEST may not matter, a set's rows are
+// first scored with their best alternatives alone. The other alternatives, closeness and bonuses are then
+// computed only for rows whose upper bound can still reach the top k (candidates.ts). Rows that lack a word
+// are visited word by word, as in Turtle and Flood's MaxScore (1995).
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";

@@ -1,7 +1,7 @@
-// Ranks one segment's matching rows: scores the rows that may be among the best and offers them. If text
-// match and bonus are the first sort criterion, score-sets.ts selects the rows. Otherwise rows are visited in
-// order, range by range, and scored only if the best possible text match would let them enter. signals.ts
-// computes a row's worth.
+// Ranks one segment's matching rows: scores the rows that may be among the best and offers them to the top k.
+// If text match plus bonus is the first sort criterion, score-sets.ts selects the rows. Otherwise rows are
+// visited in order, range by range, and scored only if the best possible text match would let them enter the
+// top k. signals.ts computes a row's worth.
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";

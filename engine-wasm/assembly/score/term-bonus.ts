@@ -1,7 +1,7 @@
 // The ranking signal "term": a bonus for rows that have given terms in certain fields. Within a group of
-// terms only the largest bonus counts; the groups' bonuses are added up. `of` computes it without reading
+// terms only the largest bonus applies; the groups' bonuses are added up. `of` computes it without reading
 // positions, so it is also its own bound for a row; `most` is the bound for any row. `explain` lists the
-// terms that count.
+// terms whose bonuses apply.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNone, bitsOr } from "../memory/bitset";

@@ -1,4 +1,5 @@
-// For queries without words: the order in which rows are visited, and which rows are offered.
+// Visits the rows of a query without words: determines the order in which rows are visited, and offers the
+// rows that may be among the best.
 
 import { checkDeadline } from "../env";
 import { ROW_MATCHED, SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";

@@ -1,4 +1,4 @@
-// Checks a segment before any kernel reads it: all sections must lie inside the segment, and all tables that
+// Checks a segment before any kernel reads it. All sections must lie inside the segment, and all tables that
 // index other tables must contain valid indices. The check takes linear time with trivial steps, and lets the
 // query kernels read columns without further checks. Posting lists are checked when decoded.
 

@@ -1,4 +1,4 @@
-// Lookups in sorted tables: a segment's terms and the values in a column's dictionary.
+// Looks up terms in a segment's sorted terms, and values in a column's sorted dictionary.
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";

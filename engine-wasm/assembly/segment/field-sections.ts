@@ -1,5 +1,5 @@
-// Determines which sections a field has in a segment, by its type and flags. Used by both building and
-// merging.
+// Determines which sections a field has in a segment, by its type and flags. Both building and merging use
+// it.
 import { FLAG_FACET, FLAG_INDEX, FLAG_SORT } from "../layout";
 import { isArrayType, isStringType } from "./field-type";
 

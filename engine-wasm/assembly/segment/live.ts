@@ -1,5 +1,6 @@
-// Live bitsets: regions with a bit set for every row that is not deleted. They belong to the snapshots that
-// refer to them. The next snapshot gets a copy of the bitset in which further rows are cleared.
+// Manages live bitsets, which are regions with a bit set for every row that is not deleted. They belong to
+// the snapshots that refer to them. When further rows are deleted, the next snapshot gets a copy in which
+// their bits are cleared.
 import { reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
 import { Seg, Snap } from "./segment";

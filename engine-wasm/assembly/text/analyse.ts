@@ -1,4 +1,5 @@
-// Kernels that expose the analyser to the workbench: a text's tokens, a value's folding, an id's hash.
+// Kernels through which a workbench uses the analyser: they return a text's tokens, a value's folding, or an
+// id's hash.
 
 import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES } from "../layout";
 import { scratch, scratchRewind } from "../memory/arena";

@@ -1,4 +1,4 @@
-// Digits in folded terms: decimal digits and other number characters in any script.
+// Recognises digits in folded terms: decimal digits and other number characters in any script.
 import { CLASS_DIGIT } from "../layout";
 import { pointAt, pointBytes } from "../memory/utf8";
 import { entryClass, tableEntry } from "./unicode";

@@ -1,4 +1,4 @@
-// A copy of the chosen terms' bytes, in ascending order, so that their segment need not stay in memory.
+// Copies the chosen terms' bytes, in ascending order, so that their segment need not stay in memory.
 
 import { reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";

@@ -1,4 +1,4 @@
-// Replaces columns with orthonormal columns that have the same span: Cholesky QR (Fukaya et al.,
+// Replaces columns with orthonormal columns that have the same span. Uses Cholesky QR (Fukaya et al.,
 // "CholeskyQR2", 2014) with pivoting, so that columns already spanned by the others come last and are
 // dropped. Columns are first scaled to length 1. If some were nearly dependent, the whole step runs a second
 // time.

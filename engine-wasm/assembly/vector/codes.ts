@@ -1,6 +1,5 @@
-// Vector codes: one bit per number, for one segment's rows, contiguous in a region. The host frees the
-// region, or moves it to another instance. docs/FORMATS.md shows the byte layout. Independent of where the
-// vectors come from.
+// Stores vector codes, one bit per number, for one segment's rows, contiguous in a region. The host frees
+// the region, or moves it to another instance. docs/FORMATS.md shows the byte layout.
 
 import {
   CODE_BYTES,

@@ -1,4 +1,5 @@
-// Vectors supplied with documents: the `embedding` member, an array of 512 finite numbers, not all 0.
+// Reads the vectors supplied with documents: the `embedding` member, an array of 512 finite numbers, not all
+// 0.
 
 import { JSON_ARRAY, JSON_NUMBER } from "../json/json";
 import { Decimal } from "../json/json-values";

@@ -1,6 +1,6 @@
-// Kernels for vectors from outside: sent by a client with a query or with documents, or returned by an
-// embedding endpoint. Each returns 0 bytes if there is no vector because the numbers are not finite or are
-// all 0.
+// Kernels for vectors from outside, which a client sends with a query or with documents, or an embedding
+// endpoint returns. Each kernel returns 0 bytes if there is no vector because the numbers are not finite or
+// are all 0.
 
 import { JSON_NULL } from "../json/json";
 import { Members } from "../json/json-walk";

@@ -1,5 +1,5 @@
-// Converts vectors from outside to the index's form: rotated, of length 1 and, for rows, stored as records of
-// small integers.
+// Converts vectors from outside to the index's form. They are rotated, scaled to length 1 and, for rows,
+// stored as records of small integers.
 
 import { VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";

@@ -1,6 +1,6 @@
-// Cosines between vectors and a query. Both have length 1, so a cosine is a dot product. Numbers are
-// multiplied as floats: a query quantised to 8 or 16 bits would lose the precision needed to order close
-// rows.
+// Computes cosines between vectors and a query. Both have length 1, so a cosine is a dot product. Numbers are
+// multiplied as floats, because a query quantised to 8 or 16 bits would lose the precision needed to order
+// close rows.
 
 import { STATUS_BAD_PROGRAM, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";

@@ -1,6 +1,6 @@
-// Pseudo-random numbers by index in a fixed sequence: SplitMix64 (Steele, Lea, Flood, "Fast splittable
-// pseudorandom number generators", 2014) with seed 0. ON DISK: the rotation of all stored vectors depends on
-// it, so it must never change.
+// Generates pseudo-random numbers by their index in a fixed sequence: SplitMix64 (Steele, Lea, Flood, "Fast
+// splittable pseudorandom number generators", 2014) with seed 0. ON DISK: the rotation of all stored vectors
+// depends on it, so it must never change.
 
 const STEP: u64 = 0x9e3779b97f4a7c15;
 

@@ -1,6 +1,6 @@
-// Output buffer for a segment, written front to back: growing scratch memory (when building) or a region
-// (when merging). Offsets are relative to the segment's first byte and stay valid; addresses are valid until
-// the next `sinkNeed`.
+// An output buffer for a segment, which is written front to back. When building, it is growing scratch
+// memory; when merging, a region. Offsets are relative to the segment's first byte and stay valid; addresses
+// are valid until the next `sinkNeed`.
 
 import { release, reserve, scratch } from "../memory/arena";
 import { CHECKED } from "../memory/checked";

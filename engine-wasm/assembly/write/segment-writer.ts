@@ -1,5 +1,5 @@
-// A segment's frame in a sink: its header and an empty field table. docs/FORMATS.md defines the order of
-// sections.
+// Starts a segment in a sink: writes its header and an empty field table. docs/FORMATS.md defines the order
+// of sections.
 
 import {
   FIELD_ENTRY_BYTES,

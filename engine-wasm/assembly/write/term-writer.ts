@@ -1,5 +1,5 @@
-// A segment's term sections. Offsets, bytes, shared-prefix lengths and list offsets are collected term by
-// term while the lists are written. They are written to the sink afterwards, when their sizes are known.
+// Writes a segment's term sections. Offsets, bytes, shared-prefix lengths and list offsets are collected term
+// by term while the lists are written. They are written to the sink afterwards, when their sizes are known.
 
 import { SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS, SEG_TERMS } from "../layout";
 import { Mem } from "../memory/mem";

@@ -1,6 +1,6 @@
-// Builds a segment from raw documents: encodes the build kernel's input and reads its result. The layouts are
-// drawn in engine-wasm/assembly/build/build.ts and build-schema.ts. Uses the instance's current analysis
-// settings.
+// Builds a segment from raw documents: encodes the build kernel's input and reads its result.
+// engine-wasm/assembly/build/build.ts and build-schema.ts describe the layouts. Uses the instance's current
+// analysis settings.
 import {
   REFUSED_AT,
   REFUSED_BYTES,

@@ -1,7 +1,7 @@
-// The engine instance that contains one index's attached segments in one shard and runs programs on snapshots
-// of them. The caller keeps track of which segments belong together. Handles are addresses in this instance's
-// memory and mean nothing to another instance. Linear memory never shrinks, so an instance that wastes much
-// of it is renewed: the caller's regions move to a fresh instance.
+// The engine instance for one index in one shard. It contains the index's attached segments and runs programs
+// on snapshots of them. The caller keeps track of which segments belong together. Handles are addresses in
+// this instance's memory and mean nothing to another instance. Linear memory never shrinks, so an instance
+// that wastes much of it is renewed: the caller's regions move to a fresh instance.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import { discardMemory } from "../runtime/discards.js";

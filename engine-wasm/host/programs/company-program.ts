@@ -1,5 +1,5 @@
-// Encodes a company program, which asks in how many documents words occur together. docs/FORMATS.md draws the
-// bytes. Knows nothing about where the words come from.
+// Encodes a company program, which asks in how many documents words occur together. docs/FORMATS.md shows the
+// layout. Knows nothing about where the words come from.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY, PROGRAM_VERSION } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 

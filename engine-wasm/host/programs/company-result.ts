@@ -1,5 +1,5 @@
-// The engine's answer to a company program (co-occurring words). Decoding needs the program, because the
-// result contains only counts, in the program's order.
+// Decodes the engine's answer to a company program, which contains counts of co-occurring words. Decoding
+// needs the program, because the result contains only counts, in the program's order.
 import { ByteReader } from "../bytes.js";
 import type { CompanyProgram } from "./company-program.js";
 

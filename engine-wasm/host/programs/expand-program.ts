@@ -1,4 +1,4 @@
-// Encodes an expand program, which looks up words in the dictionary. docs/FORMATS.md draws the bytes. Knows
+// Encodes an expand program, which looks up words in the dictionary. docs/FORMATS.md shows the layout. Knows
 // nothing about where the words come from.
 import {
   PROGRAM_EXPAND,

@@ -1,5 +1,5 @@
-// The dictionary's answer to an expand program. Decoding needs the program, because the result does not
-// repeat the words or what was requested for each.
+// Decodes the dictionary's answer to an expand program. Decoding needs the program, because the result does
+// not repeat the words or what was requested for each.
 import { PREFIX_TERMS_LISTED } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import type { ExpandProgram } from "./expand-program.js";

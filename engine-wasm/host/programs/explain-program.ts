@@ -1,5 +1,5 @@
-// Encodes a request to explain why rows rank where they do: their sequence numbers and a search program.
-// docs/FORMATS.md draws the bytes.
+// Encodes a request to explain why rows rank where they do. It contains the rows' sequence numbers and a
+// search program. docs/FORMATS.md shows the layout.
 import { ByteWriter } from "../bytes.js";
 import { encodeSearch, type SearchProgram } from "./search-program.js";
 

@@ -1,5 +1,5 @@
-// The request for the rows nearest to a query vector. It consists of the vector's numbers and a search
-// program that selects the candidate rows. docs/FORMATS.md draws the bytes.
+// Encodes a request for the rows nearest to a query vector. It consists of the vector's numbers and a search
+// program that selects the candidate rows. docs/FORMATS.md shows the layout.
 import { PROGRAM_NEAREST, PROGRAM_VERSION, VECTOR_SIZE } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 import { ALL_ROWS } from "./search-program.js";

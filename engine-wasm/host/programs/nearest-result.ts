@@ -1,4 +1,4 @@
-// The engine's answer to a request for the nearest rows. To merge several answers, sort by ascending
+// Decodes the engine's answer to a request for the nearest rows. To merge several answers, sort by ascending
 // distance, then by descending sequence number.
 import { NEAREST_DISTANCE, NEAREST_ESTIMATE, NEAREST_ROW_BYTES, NEAREST_SEQ } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";

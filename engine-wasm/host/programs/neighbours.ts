@@ -1,5 +1,5 @@
-// The list of neighbours in a search program: documents whose vectors are near the query's vector.
-// docs/FORMATS.md draws the bytes. This file handles only sequence numbers and points; it does not know how
+// Encodes a search program's list of neighbours, which are documents whose vectors are near the query's
+// vector. docs/FORMATS.md shows the layout. Handles only sequence numbers and points, and does not know how
 // they were computed.
 import { NEAR_ADDED, NEAR_FIRST, NEAR_NONE, NEIGHBOUR_MATCHES } from "../../assembly/layout.js";
 import type { ByteWriter } from "../bytes.js";

@@ -1,5 +1,5 @@
-// Encodes a search program, which matches, filters, scores, sorts and counts. docs/FORMATS.md draws the bytes
-// and states the scoring rule. Knows nothing about where the words and filters come from.
+// Encodes a search program, which matches, filters, scores, sorts and counts. docs/FORMATS.md shows the
+// layout and states the scoring rule. Knows nothing about where the words and filters come from.
 import {
   type ALT_EXACT,
   type ALT_INFIX,

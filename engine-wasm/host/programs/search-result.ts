@@ -1,6 +1,6 @@
-// The engine's answer to a search program: the rows, best first, with their sort values, and facet counts.
-// Decoding needs the program, whose keys and facets define the types of the values. Rows are decoded on
-// demand, because a deep page has tens of thousands of rows but shows only a few.
+// Decodes the engine's answer to a search program: the rows, best first, with their sort values, and facet
+// counts. Decoding needs the program, whose keys and facets define the types of the values. Rows are decoded
+// on demand, because a deep page has tens of thousands of rows but shows only a few.
 import {
   FLOAT_TYPES,
   LONG_TYPES,

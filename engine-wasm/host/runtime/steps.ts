@@ -1,4 +1,5 @@
-// Work in small steps: a generator that pauses regularly so that its caller can run other work.
+// Helpers for work in small steps. Such work is a generator that pauses regularly, so that its caller can run
+// other work.
 
 /** Runs all steps at once. */
 export function finished<T>(work: Generator<void, T>): T {

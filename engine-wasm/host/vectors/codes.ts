@@ -1,5 +1,5 @@
 // Manages one instance's codes regions. A row's code has one bit for each number of its vector.
-// docs/FORMATS.md has the picture. The caller keeps track of which codes belong to which segment.
+// docs/FORMATS.md shows the layout. The caller keeps track of which codes belong to which segment.
 import { CODE_BYTES, CODES_PRESENT, CODES_ROWS, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";

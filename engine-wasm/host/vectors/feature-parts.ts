@@ -1,5 +1,5 @@
-// The parts of a segment that embedding and training read: the header, and everything from the posting lists
-// to the end. They do not include the columns.
+// Determines which parts of a segment embedding and training read: the header, and everything from the
+// posting lists to the end. The columns are not needed.
 import { SEG_HEADER_BYTES, SEG_LISTS, STATUS_DAMAGED } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 

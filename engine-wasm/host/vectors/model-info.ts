@@ -1,4 +1,4 @@
-// Reads only the header of an embedded model.
+// Reads an embedded model's header, without reading the rest of the model.
 import {
   MODEL_ALIGNED,
   MODEL_DOCUMENTS,

@@ -1,5 +1,5 @@
 // Converts vectors from a client or an embedding endpoint to the form in which an index stores and compares
-// them. docs/FORMATS.md draws the record and the rotation.
+// them. docs/FORMATS.md describes the record and the rotation.
 import { VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 

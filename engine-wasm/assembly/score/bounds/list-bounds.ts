@@ -1,4 +1,4 @@
-// Upper bound on a posting list's contribution to a row's score.
+// Computes an upper bound on what a posting list can add to a row's score.
 
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM } from "../../layout";
 import { scratch, scratchZeroed } from "../../memory/arena";

@@ -1,5 +1,5 @@
-// A segment's row lengths as scoring uses them: a lower bound on a row's saturation from one field's length,
-// and a single row's saturation without scoring the row. Independent of posting lists.
+// A segment's row lengths as scoring uses them. Computes a lower bound on a row's saturation from one field's
+// length, and a single row's saturation without scoring the row. Reads no posting lists.
 
 import { allHaveNorms, leastNormOf, summaryOfSlot } from "../../columns/summaries";
 import { FIELD_LENGTHS } from "../../layout";
