@@ -11,9 +11,10 @@ export class KeyUse {
   /** The day of the latest use, in days since 1970 and as "2026-01-31". */
   #day = 0;
   #dayText = "";
-  /** Keys used on that day, and those among them whose use is not stored yet. */
+  /** Keys used on that day. */
   readonly #seen = new Set<number>();
-  #waiting = new Set<number>();
+  /** Keys whose use is not stored yet, by day. */
+  readonly #waiting = new Map<string, Set<number>>();
 
   constructor(catalog: Catalog, jobs: Jobs) {
     this.#catalog = catalog;
@@ -30,18 +31,19 @@ export class KeyUse {
     }
     if (this.#seen.has(keyId)) return;
     this.#seen.add(keyId);
-    if (this.#catalog.state.keys.get(keyId)?.lastUsedOn !== this.#dayText) this.#waiting.add(keyId);
+    if (this.#catalog.state.keys.get(keyId)?.lastUsedOn === this.#dayText) return;
+    const waiting = this.#waiting.get(this.#dayText);
+    if (waiting === undefined) this.#waiting.set(this.#dayText, new Set([keyId]));
+    else waiting.add(keyId);
   }
 
+  /** Stores all uses that are not stored yet. If that fails, the next call tries again. */
   async store(): Promise<void> {
-    const ids = this.#waiting;
-    if (ids.size === 0) return;
-    this.#waiting = new Set();
-    try {
-      await this.#catalog.change(() => ({ type: "keys.used", ids: [...ids], day: this.#dayText }));
-    } catch (error) {
-      for (const id of ids) this.#waiting.add(id);
-      throw error;
+    for (const [day, waiting] of [...this.#waiting]) {
+      const ids = [...waiting];
+      await this.#catalog.change(() => ({ type: "keys.used", ids, day }));
+      for (const id of ids) waiting.delete(id);
+      if (waiting.size === 0) this.#waiting.delete(day);
     }
   }
 }
