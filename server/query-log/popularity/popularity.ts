@@ -33,7 +33,8 @@ export class Popularity {
       return { value: query, count, tokens };
     });
     for (const { tokens, count } of this.queries) {
-      for (const { term } of tokens) this.#searches.set(term, (this.#searches.get(term) ?? 0) + count);
+      for (const term of new Set(tokens.map((token) => token.term)))
+        this.#searches.set(term, (this.#searches.get(term) ?? 0) + count);
     }
     this.#clicks = new Map(popular.documents.map(({ document_id, clicks }) => [document_id, clicks]));
   }

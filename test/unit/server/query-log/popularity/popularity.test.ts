@@ -22,6 +22,12 @@ describe("popularity", () => {
     expect(["a", "b"].map((id) => popularity.clicksOf(id))).toEqual([3, 0]);
   });
 
+  test("counts a search once for a word that the query repeats", () => {
+    const queries = [{ query: "new york new jersey", count: 7 }];
+    const repeated = new Popularity({ ...POPULAR, queries }, analyser);
+    expect(["new", "york"].map((term) => repeated.searchesOf(term))).toEqual([7, 7]);
+  });
+
   test("relates queries sharing at least half of the words, best first, but not the query itself", () => {
     expect(values(["green", "shoe"])).toEqual(["green shoe lace", "red shoe", "shoe"]);
     expect(values(["green", "shoe"], 1)).toEqual(["green shoe lace"]);
