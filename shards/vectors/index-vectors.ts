@@ -11,7 +11,7 @@ import type { IndexStats, VectorPolicy } from "../protocol/control.js";
 import type { EmbedReply, EmbedRequest, NumberedModel } from "../protocol/vectors.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
 import { DamagedBytesError, EnvelopeError } from "../storage/envelope.js";
-import { codesOf, modelsOf, vectorKey, vectorsOf } from "../storage/keyspace.js";
+import { codesOf, modelsOf, numberOfKey, vectorKey, vectorsOf } from "../storage/keyspace.js";
 import type { KeyRange } from "../storage/store.js";
 import { IndexModel, type NumberedLoan } from "./index-model.js";
 import type { ModelRecord } from "./model-store.js";
@@ -42,6 +42,8 @@ export class IndexVectors {
   lacksRoom = false;
   /** Documents whose stored vectors are damaged and must be made again. */
   readonly damaged = new Set<number>();
+  /** Documents whose damaged vectors have been logged. */
+  readonly #reported = new Set<number>();
   /** Called when the set of comparable vectors changes. */
   onSpace: () => void = () => undefined;
 
@@ -242,24 +244,27 @@ export class IndexVectors {
     const key = vectorKey(this.#uid, seq);
     const value = this.#home.store.getSync(key);
     if (value === undefined) return null;
-    const record = this.#decoded(key, value, !this.damaged.has(seq));
+    const record = this.#decoded(key, value);
     if (record === null) this.damaged.add(seq);
     return record !== null && isComparable(record.origin, space) ? record.vector : null;
   }
 
   /** Decodes a stored value if it is a vector of this origin; otherwise returns undefined. */
   ofOrigin(origin: number, key: Uint8Array, value: Uint8Array | undefined): VectorRecord | undefined {
-    const record = value === undefined ? undefined : this.#decoded(key, value, true);
+    const record = value === undefined ? undefined : this.#decoded(key, value);
     return record?.origin === origin ? record : undefined;
   }
 
-  /** Decodes a stored vector. Returns null if it is damaged, and logs the damage if `isNews` is true. */
-  #decoded(key: Uint8Array, value: Uint8Array, isNews: boolean): VectorRecord | null {
+  /** Decodes a stored vector. Returns null if it is damaged, and logs that once per document. */
+  #decoded(key: Uint8Array, value: Uint8Array): VectorRecord | null {
     try {
       return decodeVector(key, value);
     } catch (error) {
       if (!(error instanceof DamagedBytesError)) throw error;
-      if (isNews) this.#home.report(`index ${this.#uid}: a vector cannot be read and is made anew`, error);
+      const seq = numberOfKey(key);
+      if (!this.#reported.has(seq))
+        this.#home.report(`index ${this.#uid}: a vector cannot be read and is made anew`, error);
+      this.#reported.add(seq);
       return null;
     }
   }

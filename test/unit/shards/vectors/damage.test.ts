@@ -148,6 +148,18 @@ describe("vectors from outside", () => {
     await waits(await open(repaired, ENDPOINT));
   });
 
+  test("a damaged vector is reported once if background work and then a query read it", async () => {
+    const unreadable = await damaged(made.get("endpoint")!, keys.vectorKey(UID, 8), flip);
+    const dataDir = await damaged(unreadable, keys.codesKey(UID, 1, 0), () => null);
+    const shard = await open(dataDir, ENDPOINT);
+    await until(shard, async () => (await shard.test.stats()).pending === 1);
+    const reports = () => shard.test.reports.filter((line) => line.includes("index 7, vector 8"));
+    expect(reports()).toHaveLength(1);
+    expect(await shard.similarities(shard.query(7), [8])).toEqual([Number.NaN]);
+    expect(reports()).toHaveLength(1);
+    await shard.test.close();
+  });
+
   test("damaged codes are reported and rebuilt", async () => {
     const key = keys.codesKey(UID, 1, 0);
     const dataDir = await damaged(made.get("pushed")!, key, flip);
