@@ -1,4 +1,4 @@
-// Speed measurement: the generated catalogue, the queries drawn from it, percentiles, rates, metrics pages.
+// Speed measurements: the generated catalogue, the queries drawn from it, percentiles, rates, metrics pages.
 import { describe, expect, test } from "vitest";
 import { generateCatalogue } from "../../../bench/catalogue/generate.js";
 import { ratesByTenth } from "../../../bench/load/bulk-import.js";

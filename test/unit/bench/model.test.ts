@@ -1,4 +1,4 @@
-// The queueing model agrees with the closed forms of queueing theory.
+// The queueing model agrees with the formulas of queueing theory.
 import { describe, expect, test } from "vitest";
 import { capacity, simulate } from "../../../bench/model/simulate.js";
 import { Random } from "../../../bench/random.js";

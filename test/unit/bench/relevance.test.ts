@@ -1,4 +1,5 @@
-// Relevance measurement, on rankings small enough to work out by hand: measures, distance, typing errors.
+// Relevance measurements on rankings small enough to work out by hand: measures, edit distance, typing
+// errors.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../bench/random.js";
 import { editDistance } from "../../../bench/relevance/edit-distance.js";

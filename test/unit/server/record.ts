@@ -61,8 +61,8 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
 }
 
 /**
- * Allows settings to name any public model server. A "sealed" key is readable, so that a test can see which
- * key and server it is for.
+ * Allows any public model server in settings. A "sealed" key stays readable, so that a test can see which key
+ * it is and which server it is for.
  */
 export const SERVERS: ModelServers = {
   addresses: { allowPrivate: false, allowHosts: [] },
@@ -71,7 +71,7 @@ export const SERVERS: ModelServers = {
 
 export const schema = new ResolvedSchema(makeRecord());
 
-/** Stands in for the engine's analyser: its terms are runs of letters and digits in lower case. */
+/** Stands in for the engine's analyser. Its terms are sequences of letters and digits, in lower case. */
 export const analyser: TextAnalyser = {
   analysis: "runs of letters and digits",
   tokens: (text) =>

@@ -55,7 +55,7 @@ export function engineModule(): Promise<EngineModule> {
   return loaded;
 }
 
-/** A document given as a value or as JSON text. */
+/** A document; `body` is a value, or JSON text. */
 export interface TestDocument {
   id: string;
   body?: unknown;
@@ -63,14 +63,14 @@ export interface TestDocument {
 
 export const NO_VECTORS: VectorPolicy = { source: "none", origin: 0 };
 
-/** A coordinator that has one shard and one index. Assigns numbers to writes and documents. */
+/** Plays the coordinator of a single shard with a single index. Assigns numbers to writes and documents. */
 export class TestShard {
   readonly shard: Shard;
   readonly workbench: Workbench;
   readonly reports: string[];
   generation = 0;
   nextSeq = 1;
-  /** Lowest generation in use; null stands for the newest generation. */
+  /** The oldest generation in use; null if only the newest is. */
   oldest: number | null = null;
 
   private constructor(shard: Shard, workbench: Workbench, reports: string[]) {
@@ -195,8 +195,8 @@ export class TestShard {
   }
 
   /**
-   * Counts the documents older than `beforeSeq` that are not in `seqs`, then deletes them. Expects both
-   * numbers to be equal.
+   * Counts the documents older than `beforeSeq` that are not in `seqs`, then deletes them. Expects as many
+   * deletions as were counted.
    */
   async deleteUnseen(beforeSeq: number, seqs: readonly number[]): Promise<program.DeleteWhereReply> {
     const kept = new unseen.SeqSet();

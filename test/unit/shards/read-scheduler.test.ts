@@ -18,8 +18,8 @@ afterEach(() => {
 });
 
 /**
- * Returns a scheduler whose reads call `work` with their id, and the ids in the order in which the reads
- * started.
+ * Returns a scheduler whose reads call `work` with their id, and a list of ids in the order in which the
+ * reads started.
  */
 function startLine(work: (id: number, line: ReadScheduler) => void | Promise<void>) {
   const begun: number[] = [];

@@ -1,4 +1,4 @@
-// A broken assertion in the checked engine ends its kernel with a trap that names the condition and its
+// In the checked engine, a failed assertion ends its kernel with a trap that names the condition and its
 // location. The released engine has no assertions.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";

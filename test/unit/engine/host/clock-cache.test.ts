@@ -1,5 +1,4 @@
-// The cache keeps the same entries as a plain list with second chances, never exceeds its bound, and frees
-// dropped entries.
+// The cache keeps the same entries as a naive model, never exceeds its bound, and frees dropped entries.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
@@ -13,7 +12,10 @@ interface ListedEntry {
   used: boolean;
 }
 
-/** The same cache as a list. The first entry is the next eviction candidate. */
+/**
+ * The naive model: a list of entries in eviction order. An entry that has been used gets a second chance:
+ * instead of being evicted, it moves to the end.
+ */
 class ListedCache {
   list: ListedEntry[] = [];
   readonly #weightMax: number;
@@ -106,7 +108,7 @@ test("nothing deleted, replaced or cleared stays in memory", () => {
   const collect = runInNewContext("gc") as () => void;
   const cache = new ClockCache<number, Uint8Array>(1_000);
   const fill = (): void => {
-    for (let i = 0; i < 1_001; i++) cache.set(i, new Uint8Array(0)); // the last entry evicts another
+    for (let i = 0; i < 1_001; i++) cache.set(i, new Uint8Array(0)); // the last one exceeds the bound and evicts an entry
   };
   const heldBytes = (work: () => void): number => {
     collect();

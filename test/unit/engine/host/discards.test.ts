@@ -32,8 +32,8 @@ test("threads that first collect garbage at the same moment do not crash each ot
 });
 
 /**
- * Starts a thread that drops an array of `bytes` bytes. Resolves with true if the thread has collected it
- * once idle.
+ * Starts a thread that drops an array of `bytes` bytes. Resolves with true if the array has been collected by
+ * the time the thread is idle.
  */
 function collectsAtRest(bytes: number): Promise<boolean> {
   const code = `import(${JSON.stringify(MODULE)}).then(({ collectWhenIdle }) => {

@@ -1,5 +1,5 @@
-// An engine whose shared memory another instance reads: the reader's results and refusals, and that nothing
-// is freed while the reader may still see it.
+// An engine whose memory another instance reads: the reader's results and refusals, and that nothing is freed
+// while the reader may still see it.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
@@ -30,7 +30,7 @@ function catalogue(count: number, seed = 1): Catalogue {
   return makeCatalogue(module, bench, groupsOf(documents, [Math.ceil(count / 2)]), (i) => i % 5 === 2);
 }
 
-/** Publishes the catalogue as generation 1 and lends it. */
+/** Publishes the catalogue as generation 1 and lends the engine's memory to a reader. */
 function lent(made: Catalogue, onEnd = (): void => undefined): { reader: EngineReader; lent: LentMemory } {
   made.engine.publish([{ generation: 1, address: made.snapshot }]);
   const memory = made.engine.lend(SCRATCH, onEnd)!;
@@ -48,7 +48,7 @@ test("a reader answers like the engine, before and after the owner's own work", 
       const { reader } = lent(made);
       const expected = made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
-      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // the owner reserves memory, which grows
+      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // reserves memory in the owner, so that the memory grows
       made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
     }),
@@ -130,7 +130,7 @@ test("memory that a reader may see is freed when it leaves, all other memory at 
   engine.releaseSnapshot(older);
   expect(engine.usedBytes()).toBe(used);
   const unseen = engine.liveAll(64_000);
-  engine.liveRelease(unseen); // the engine must assume that the reader has seen its address
+  engine.liveRelease(unseen); // not freed yet: the reader may have seen its address
   expect(engine.usedBytes()).toBeGreaterThanOrEqual(used + liveBytes(64_000));
   board.leave(memory.reader);
   expect(engine.usedBytes()).toBeLessThan(used);
@@ -162,7 +162,7 @@ test("readers learn of the end, after a renewal or the engine's end, and read no
     end(made.engine);
     expect([reader.ended, ends]).toEqual([true, 1]);
     expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toBeNull();
-    made.engine.takeBack(memory); // too late to have an effect
+    made.engine.takeBack(memory); // no effect: the end has already been reported
     made.engine.end();
     expect(ends).toBe(1);
   }

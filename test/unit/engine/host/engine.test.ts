@@ -49,8 +49,8 @@ test("locates sequence numbers, including deleted rows", () => {
 });
 
 /**
- * Returns the start of a region larger than anything that a test allocates, too large for any hole inside the
- * memory.
+ * Returns the address of a region too large for any hole inside the memory, so it starts where the free
+ * memory at the end does.
  */
 function wholeRegion(engine: Engine): number {
   const address = engine.reserveSegment(1_000_000);

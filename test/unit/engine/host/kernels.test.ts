@@ -1,6 +1,6 @@
-// Host and compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the argument
-// count and the result type that asc wrote into dist/engine/engine.d.ts, and the host lists every exported
-// kernel.
+// The host and the compiler agree on the kernels: every call in engine-wasm/host/wasm/kernels.ts has the
+// argument count and the result type that asc wrote into dist/engine/engine.d.ts, and the host lists every
+// exported kernel.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 

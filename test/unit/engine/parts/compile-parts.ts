@@ -13,9 +13,9 @@ export interface Parts {
 }
 
 /**
- * `source` may import from "./json/json" and so on. Optimisation is off because it would take most of the
- * compile time; static data starts at the same address as in an optimised engine. If compilation fails,
- * throws an error with the compiler's messages.
+ * Compiles `source`, which may import from "./json/json" and so on. Optimisation is off because it would take
+ * most of the compile time; static data starts at the same address as in an optimised engine. If compilation
+ * fails, throws an error with the compiler's messages.
  */
 export async function compileParts(source: string): Promise<Parts> {
   let wasm: Uint8Array<ArrayBuffer> | null = null;

@@ -1,5 +1,5 @@
-// The JSON scanner agrees with JSON.parse: which texts it accepts, where it stops, and the values of strings
-// and numbers.
+// The JSON scanner agrees with JSON.parse on which texts are valid and on the values of strings and numbers,
+// and stops at the right position.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import {

@@ -1,5 +1,5 @@
-// Block packing: `unpackRows` and `unpackFrequencies` read what `packBlock` writes, for every bit width, and
-// the bits are laid out as docs/FORMATS.md says.
+// Block packing: `unpackRows` and `unpackFrequencies` return what `packBlock` was given, for every bit width,
+// and the bits are laid out as docs/FORMATS.md says.
 import { beforeAll, expect, test } from "vitest";
 import { compileParts, type Parts } from "./compile-parts.js";
 

@@ -1,5 +1,5 @@
-// The WASM analyser equals the naive one: tokens, offsets and foldings, for every code point alone and for
-// random texts of awkward code points.
+// The WASM analyser agrees with the naive one on tokens, offsets and foldings, for every single code point
+// and for random texts of awkward code points.
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { FOLD_UNICODE_AT } from "../../../../engine-wasm/assembly/layout.js";
@@ -26,7 +26,7 @@ const text = fc
   )
   .map((parts) => Buffer.from(parts.join("")).toString());
 
-/** Random runs of words and joiners. */
+/** Random sequences of words and joiners. */
 const runs = fc
   .array(fc.constantFrom(..."a Zb 42 7 ß x日 ก é٣ - - . / + # : _ & \u2010 ,".split(" "), " "), {
     maxLength: 30,

@@ -1,6 +1,6 @@
 // Sorting and facet counting on segments with many 64-row words, where the kernels compare and count 64 rows
-// at a time: equal to the naive model for every kind of column, both directions, ties, missing values and
-// deleted rows.
+// at a time. The results equal the naive model's for every kind of column, both directions, ties, missing
+// values and deleted rows.
 import { expect, test } from "vitest";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
@@ -46,7 +46,7 @@ function check(catalogue: Catalogue, program: SearchProgram): void {
   );
 }
 
-/** `values`: number of distinct values per column. `sparse`: one in `sparse` documents has a value. */
+/** Each column has `values` distinct values. In sparse columns, one in `sparse` documents has a value. */
 function manyDocuments(count: number, values: number, sparse: number, pick: Pick): Document[] {
   const choices = [...Array(values).keys()];
   const chances = [...Array(sparse).keys()];

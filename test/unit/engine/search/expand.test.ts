@@ -1,5 +1,5 @@
-// The expand kernel agrees with the naive model: frequencies, prefix ranges, typos (against the full optimal
-// string alignment matrix) and field statistics, over several segments with deleted rows.
+// The expand kernel agrees with the naive model over several segments with deleted rows: frequencies, prefix
+// ranges, typos (against the full optimal string alignment matrix) and field statistics.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

@@ -1,5 +1,5 @@
-// The explain kernel accounts for the search kernel's scores: bit-identical numbers, composed of parts that
-// the documents really have.
+// The explain kernel's parts add up to exactly the search kernel's scores, to the last bit, and each part is
+// something that the document really has.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeExplain } from "../../../../engine-wasm/host/programs/explain-program.js";

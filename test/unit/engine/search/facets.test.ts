@@ -1,5 +1,5 @@
-// Facet counts in small worked examples: merged across segments by raw value, each document once per value,
-// both orders.
+// Facet counts in small worked examples: counts from several segments are added by raw value, each document
+// counts once per value, and both orders work.
 import { expect, test } from "vitest";
 import {
   EVERY_DOCUMENT,
@@ -23,7 +23,10 @@ function facet(
   return share(groups, name, limit, dead, false).counts;
 }
 
-/** `shared`: true to request a shard's share of the limit. */
+/**
+ * Counts the field's values. With `shared`, requests what one of several shards sends: all values that could
+ * be among the first `limit` overall.
+ */
 function share(
   groups: Document[][],
   name: string,

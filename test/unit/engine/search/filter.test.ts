@@ -1,5 +1,5 @@
-// Each filter operation at both ends of its range, on columns whose lengths are close to the 64 rows of a
-// scan step.
+// Every filter operation with values at both ends of its range, on columns whose lengths are close to a
+// multiple of the 64 rows that a scan step covers.
 import { expect, test } from "vitest";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {

@@ -1,4 +1,4 @@
-// The typo walk on dictionaries chosen for edge cases: shared prefixes that end inside a character,
+// The typo search on dictionaries chosen for edge cases: shared prefixes that end inside a character,
 // transpositions at the edges of the band, words of the maximum length. The model is the full matrix.
 import { expect, test } from "vitest";
 import { TERM_BYTES_MAX } from "../../../../engine-wasm/assembly/layout.js";

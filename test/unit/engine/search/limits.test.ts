@@ -23,7 +23,7 @@ const FIELDS = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX |
 
 let unlimited: EngineModule;
 let module: EngineModule;
-/** The segment of the first `ROWS` rows (`segment`) and the segment of the rows after them (`later`). */
+/** `segment` has the first `ROWS` rows, and `later` has the next `ROWS` rows. */
 let segment: Uint8Array;
 let later: Uint8Array;
 
@@ -68,7 +68,7 @@ describe("running out of memory", () => {
       for (let i = 0; i < 100; i++) attached.push(engine.attach(segment));
     }).toThrow(expect.objectContaining({ code: "memory" }));
     expect(engine.usable).toBe(true);
-    engine.detach(attached.pop()!); // the rest of the memory may be too small for a search
+    engine.detach(attached.pop()!); // makes room: a search needs memory too
     expect(ask(BROWSE)).toEqual(before);
     expect(engine.memoryBytes()).toBeLessThanOrEqual(8 * MIB);
   });
@@ -117,7 +117,7 @@ describe("running out of time", () => {
     let clock = 0;
     vi.spyOn(Date, "now").mockImplementation(() => clock++);
     expect(() => ask({ ...BROWSE, filter }, 50)).toThrow(expect.objectContaining({ code: "late" }));
-    expect(clock).toBe(52); // 51 clock reads within the time limit, plus one
+    expect(clock).toBe(52); // 51 clock reads within the time limit, plus one beyond it
     clock = 0;
     expect(ask({ ...BROWSE, filter }, 500)).toEqual(before);
     expect(clock).toBeGreaterThan(100);
@@ -144,7 +144,7 @@ describe("running out of time", () => {
       expect(read(work)).toEqual(whole);
       expect(work.leftMs).toBeLessThan(50);
       clock = 0;
-      // The remaining time is too short for another read.
+      // The first read has left too little time for a second.
       expect(() => read(work)).toThrow(expect.objectContaining({ code: "late" }));
     }
   });

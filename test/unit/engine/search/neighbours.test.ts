@@ -1,6 +1,6 @@
-// Neighbours in a search, in small worked examples: which rows they add, how they are marked, where they
-// rank, and invalid lists. On many rows, with every sort, page and facet, the kernel agrees with the naive
-// model.
+// Neighbours in a search (rows with similar vectors). In small worked examples: which rows they add, how they
+// are marked, where they rank, and invalid lists. On many rows, with every sort, page and facet, the kernel
+// agrees with the naive model.
 import { describe, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";

@@ -71,7 +71,7 @@ function alternatives(pick: Pick): SearchAlternative[] {
   return pick([[exact], [exact, prefix], [exact, prefix], [prefix], [exact, prefix, typo], [exact, typo]]);
 }
 
-/** A second word, contained in many rows. */
+/** Alternatives of a second word, which many rows contain. */
 function others(pick: Pick): SearchAlternative[] {
   const exact = alternative(L.ALT_EXACT, 0, pick([0.5, 2]), "red");
   return pick([[exact], [exact, alternative(L.ALT_TYPO, 1, pick([0.3, 1]), "oak")]]);
@@ -131,7 +131,7 @@ for (const uneven of [false, true]) {
 test("a long posting list leads, but a short one decides", () => {
   const pick = picker(3);
   const title = (i: number): string => {
-    if (i === 2500) return "lamp lamp lamp oak"; // one such row raises the bound for all rows
+    if (i === 2500) return "lamp lamp lamp oak"; // a single such row raises the upper bound for all rows
     if (i > ROWS - 20) return "lamp oak"; // the newest rows set the threshold
     return i < 4000 && i % 97 === 5 ? "lamp lamp7 oak" : i % 3 === 0 ? "lamp oak red" : "oak";
   };
@@ -140,7 +140,7 @@ test("a long posting list leads, but a short one decides", () => {
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [ROWS - 100]), () => false);
   const exact = alternative(L.ALT_EXACT, 0, 1, "lamp");
   const prefix = alternative(L.ALT_PREFIX, 0, 2, "lamp", true);
-  const weaker = alternative(L.ALT_PREFIX, 0, 0.9, "lamp", true); // its term counts as the exact word
+  const weaker = alternative(L.ALT_PREFIX, 0, 0.9, "lamp", true); // scores lower than the exact alternative
   for (const words of [[prefix], [exact, prefix], [exact, weaker]]) {
     const asked: SearchProgram = {
       ...program(pick),

@@ -107,8 +107,8 @@ function program(pick: Pick): SearchProgram {
 }
 
 /**
- * Makes up to `some` rows neighbours. Their points decide between rows with the same words, or between all
- * rows; sometimes they are so large that bonuses no longer make a difference.
+ * Makes up to `some` rows neighbours. Depending on their points, they change the order only among rows with
+ * the same words, or among all rows; the largest points make bonuses irrelevant.
  */
 function neighbours({ rows }: Catalogue, some: number, pick: Pick): Neighbours {
   const most = pick([2 ** -10, 1, 2 ** 10, 2 ** 19, 2 ** 22, 1e30]);

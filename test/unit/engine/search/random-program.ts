@@ -125,7 +125,7 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
   };
 }
 
-/** Adds the index owner's rules to the words; most programs have only some of them. */
+/** Returns bonuses, rules and pins for a program; most programs have only some of them. */
 function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
   const sizes = [0, 0, 1, 2, 6];
   const bonus = (): number => pick([0, 1, 5, 2 ** 23, 2 ** 45, 2 ** 47]);

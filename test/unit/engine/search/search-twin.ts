@@ -1,5 +1,5 @@
-// The naive model of the search kernel: visits every row, applies the filter operations, scores with the
-// oracle, applies rules, pins and bonuses one row at a time, and sorts and counts whole lists.
+// The naive model of the search kernel. It visits every row, evaluates the filter, scores with the oracle,
+// applies rules, pins and bonuses one row at a time, and sorts and counts whole lists.
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type {
   SearchProgram,
@@ -85,7 +85,7 @@ export function searchTwin(
   };
 }
 
-/** True for a match of all words. A query without words has text match 0, which is not full. */
+/** True if all words match. The text match of a query without words is 0, which does not count as full. */
 function isFull(score: number): boolean {
   return score >= 2 ** 51;
 }
@@ -115,7 +115,7 @@ interface Sum {
   bonus: number;
 }
 
-/** Returns the key by which rows rank; docs/FORMATS.md shows its layout. */
+/** Returns the key that determines a row's rank; docs/FORMATS.md shows its layout. */
 function finalKey(row: Sum, boosts: number, program: SearchProgram): bigint {
   if (program.neighbours?.place !== "first") return keyOf(row, boosts, program);
   if (row.textMatch >= FIRST)

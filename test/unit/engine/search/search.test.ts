@@ -1,5 +1,5 @@
-// The search kernel agrees with the naive model: matching, filters, bit-identical text match, order, paging
-// and facets, over several segments with deleted rows.
+// The search kernel agrees with the naive model over several segments with deleted rows: matching, filters,
+// bit-identical text match, order, paging and facets.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";

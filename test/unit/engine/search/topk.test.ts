@@ -1,5 +1,5 @@
-// The row order, in small worked examples: missing values last in both directions, int64 exact, strings by
-// folded bytes across segments, ties newest first.
+// The order of rows in small worked examples: missing values last in both directions, int64 compared exactly,
+// strings compared by folded bytes across segments, the newest row first among ties.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import {

@@ -13,7 +13,7 @@ const ALL_FLAGS = L.FLAG_INDEX | L.FLAG_SORT | L.FLAG_FACET;
 const TYPES: FieldType[] = ["string", "int32", "int64", "float", "bool", "string[]", "int32[]", "float[]"];
 
 /**
- * A field's slot is its position here. `title` and `labels` have only hashes; the other strings have
+ * A field's slot is its position in this list. `title` and `labels` have only hashes; the other strings have
  * dictionaries.
  */
 export const FIELDS: (Field & { code: number; flags: number })[] = [
@@ -48,7 +48,10 @@ export const LARGE = [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 900719925474099
 
 export type Pick = <T>(from: readonly T[]) => T;
 
-/** Returns a function that picks from lists; the same seed gives the same picks (mulberry32). */
+/**
+ * Returns a function that picks an element from a list at random; the same seed gives the same picks
+ * (mulberry32).
+ */
 export function picker(seed: number): Pick {
   let state = seed;
   return (from) => {

@@ -1,5 +1,5 @@
-// Untrusted bytes: flipped bits in programs and segments lead to a result or a clear error, never to a trap
-// or a write outside the kernels' own memory.
+// If a bit in a program or segment flips, a kernel returns a result or a clear error. It never traps or
+// writes outside its own memory.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";

@@ -1,4 +1,4 @@
-// Random schemas and documents for build and merge tests. One stream of numbers determines everything, so
+// Random schemas and documents for build and merge tests. All choices come from one stream of numbers, so
 // that fast-check can replay a failure.
 import fc from "fast-check";
 import * as L from "../../../../engine-wasm/assembly/layout.js";

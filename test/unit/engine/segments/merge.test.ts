@@ -20,7 +20,10 @@ function build(fields: BuildField[], documents: BuildDocument[]): Uint8Array {
   return segment!;
 }
 
-/** One input: its documents and which of them are live. If `allLive`, the input has no bitset. */
+/**
+ * An input for a merge: its documents, and which of them are live. With `allLive`, the merge gets no bitset
+ * of live rows for it.
+ */
 interface Part {
   documents: BuildDocument[];
   live: boolean[];

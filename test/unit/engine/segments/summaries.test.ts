@@ -1,6 +1,6 @@
-// The engine's segment summaries: filters by codes and facets by sets of values agree with the naive model
-// for ranges that begin and end anywhere. A summary can be built in steps, and works even if the last steps
-// are missing.
+// Segment summaries: filters that use codes and facets that use sets of values agree with the naive model,
+// wherever their ranges begin and end. A summary can be built in steps, and works even if the last steps are
+// missing.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";

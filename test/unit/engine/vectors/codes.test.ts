@@ -1,5 +1,5 @@
-// Codes regions against plain loops: built from vector records, copied between segments, stored and read
-// back, damaged.
+// Codes regions compared with plain loops: built from vector records, copied between segments, stored and
+// read back, damaged.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
@@ -40,7 +40,7 @@ test("codes are the signs of vector records", () => {
     fc.property(fc.integer({ min: 0, max: 200 }), fc.integer(), (count, seed) => {
       const random = new Random(seed);
       const engine = module.engine();
-      // Leaves old bytes in freed memory.
+      // Frees a codes region, so that the next one gets memory that is not zero.
       engine.releaseCodes(engine.attachCodes(plainCodes(someVectors(random, count))));
       const codes = engine.newCodes(count);
       const vectors: PlainVector[] = new Array(count).fill(null);

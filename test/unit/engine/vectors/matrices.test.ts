@@ -1,5 +1,5 @@
-// The dense matrices used in training: products against plain loops, orthonormal columns, eigenvectors, also
-// of rank-deficient matrices.
+// The dense matrices used in training: products compared with plain loops, orthonormal columns, eigenvectors,
+// including those of rank-deficient matrices.
 import { beforeAll, describe, expect, test } from "vitest";
 import { plainSplitMix64 } from "../../../oracle/vectors/rotation.js";
 import { compileParts, type Parts } from "../parts/compile-parts.js";

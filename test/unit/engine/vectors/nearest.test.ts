@@ -1,5 +1,5 @@
-// The `nearest` kernel against plain loops: random segments, filters, phrases, rules, deleted rows, rows
-// without vectors, many ties.
+// The `nearest` kernel compared with plain loops: random segments, filters, phrases, rules, deleted rows,
+// rows without vectors, many ties.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
@@ -78,7 +78,7 @@ function expectSame(answer: Uint8Array, expected: readonly PlainNearest[], wante
     expect(Math.abs(singleEstimate - estimate)).toBeLessThan(ROUNDING);
 }
 
-/** Like `randomProgram`, but with words less often and often with an additional rule that hides rows. */
+/** Like `randomProgram`, but fewer programs have words, and many have an additional rule that hides rows. */
 function program(pick: Pick): SearchProgram {
   const made = randomProgram(bench, pick);
   const hide = { effect: "hide", weight: 0, filter: randomFilter(bench, pick, 1) } as const;

@@ -1,5 +1,5 @@
-// External vectors compared with plain arithmetic: from numbers, from documents' JSON, from a segment's
-// build; and exact cosines.
+// Vectors from clients compared with plain arithmetic: records made from numbers, from documents' JSON and
+// when a segment is built; and exact cosines.
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";

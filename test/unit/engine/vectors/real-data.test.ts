@@ -1,6 +1,6 @@
-// The quality of embedded models on a judged collection: documents ranked by cosine only, ignoring the
-// query's words. With 1,400 documents the decomposition drops dimensions, unlike with the small segments in
-// other tests.
+// The quality of embedded models on a judged collection: documents ranked only by cosine, not by the query's
+// words. With 1,400 documents, unlike with the small segments in other tests, the decomposition drops
+// dimensions.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { JUDGED_SETS, readDocuments, readQueries } from "../../../../bench/relevance/judged-sets.js";

@@ -1,5 +1,5 @@
-// Vector rotation compared with plain arithmetic, with golden values: stored vectors depend on it
-// permanently.
+// Vector rotation compared with plain arithmetic and with golden values. The rotation must never change,
+// because stored vectors have been rotated by it.
 import { beforeAll, expect, test } from "vitest";
 import { VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import { plainRotation, plainSplitMix64 } from "../../../oracle/vectors/rotation.js";

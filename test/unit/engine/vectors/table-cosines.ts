@@ -1,4 +1,4 @@
-// Cosines as the engine computes them, with the records placed in the slots of a separate table.
+// Cosines as the engine computes them, with the records in the slots of a separate table.
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 

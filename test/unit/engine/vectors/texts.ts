@@ -15,7 +15,7 @@ export const TEXT_FIELDS: BuildField[] = [
   { slot: 7, name: "code", type: L.TYPE_STRING, flags: L.FLAG_INDEX | L.FLAG_SKU, language: 0 },
 ];
 
-/** The embedded fields. `code` is not among them. */
+/** The fields from which vectors are made. `code` is not among them. */
 export const TEXT_SLOTS = [
   { slot: 1, weight: 2, stemmed: true },
   { slot: 2, weight: 0.5, stemmed: false },

@@ -43,7 +43,7 @@ function madeTopics(topics: number, words: number): string[][] {
   );
 }
 
-/** Returns factor * numbers for each term. */
+/** Returns each term's vector: its integers times its factor. */
 function products(model: PlainModel): number[][] {
   return model.terms.map(({ factor, numbers }) => numbers.map((x) => x * factor));
 }

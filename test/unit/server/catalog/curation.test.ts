@@ -1,5 +1,5 @@
-// Ranking rules and synonym groups in the catalog: the guarantees that caches rely on, what a swap and a copy
-// do to them, and the stored form. Also waiting until an index is no longer in use.
+// Ranking rules and synonym groups in the catalog: the guarantees that caches rely on, what swapping and
+// copying do to them, and the stored form. Also waiting until an index is no longer in use.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Index definitions: defaults, refusals, and how a change affects slots and versions.
+// Index definitions: defaults, refusals, and how changes affect slots and versions.
 import { describe, expect, test } from "vitest";
 import type { FieldDefinition } from "../../../../server/catalog/definition/schema.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";

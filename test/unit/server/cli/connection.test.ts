@@ -64,7 +64,8 @@ test("https to an http server, and the reverse, is reported in plain words", asy
   expect(await errorFrom(plain, "https")).toMatch(
     /^the server at 127\.0\.0\.1:\d+ speaks HTTP, not HTTPS; use http:\/\/127\.0\.0\.1:\d+$/,
   );
-  // Without a certificate the server rejects every handshake with an alert, which exists only in TLS.
+  // A server without a certificate answers every handshake with an alert. Only TLS has alerts, so the client
+  // can tell that this is not HTTP.
   expect(await errorFrom(tls.createServer({}), "http")).toMatch(
     /^the server at 127\.0\.0\.1:\d+ speaks HTTPS, not HTTP; use https:\/\/127\.0\.0\.1:\d+$/,
   );

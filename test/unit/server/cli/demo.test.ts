@@ -1,5 +1,5 @@
-// The demo's catalogue is always the same and fits its schema, its searches can be pasted into a shell, and a
-// client whose feed already exists gets a message that says so.
+// The demo: its catalogue is always the same and fits its schema, its searches can be pasted into a shell,
+// and a client whose feed already exists gets a message that says so.
 import { expect, test } from "vitest";
 import { DEMO_SCHEMA, demoCatalogue } from "../../../../server/cli/demo/catalogue.js";
 import { serveFeed } from "../../../../server/cli/demo/feed.js";

@@ -1,4 +1,4 @@
-// How documents are sent again, to a server whose replies the test chooses.
+// When and how the command line sends documents again. The test decides the server's replies.
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";

@@ -35,8 +35,8 @@ describe("tables", () => {
 });
 
 /**
- * Scores: a match of all words, without typos and exactly as written (`EXACT_MATCH`), and one point of
- * relevance (`POINT`).
+ * `EXACT_MATCH` is the text match of a document that contains all words exactly as written. `POINT` is one
+ * point of relevance.
  */
 const EXACT_MATCH = 2 ** 51 + 15 * 2 ** 47 + 2 ** 46;
 const POINT = 2 ** 24;

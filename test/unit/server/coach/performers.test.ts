@@ -1,4 +1,4 @@
-// Which texts perform very well, compared with texts that are searched about equally often.
+// Which query texts perform very well, compared with texts that are searched about equally often.
 import { expect, test } from "vitest";
 import type { TextDigest } from "../../../../server/coach/digest.js";
 import { topPerformers } from "../../../../server/coach/miners/performers.js";

@@ -1,5 +1,5 @@
-// What an analysis stores: pending recommendations are renewed, decided recommendations are not repeated for
-// 30 days in any spelling or form, and old recommendations are removed.
+// How an analysis updates stored recommendations: pending ones are renewed, decided ones are not repeated for
+// 30 days in any spelling or form, and old ones are removed.
 import { expect, test } from "vitest";
 import type { Advice, Recommendation } from "../../../../server/catalog/records/recommendation.js";
 import { apply, type CatalogState, type Command, EMPTY_STATE } from "../../../../server/catalog/state.js";

@@ -1,4 +1,4 @@
-// Built programs' stack traces name the source files.
+// Stack traces of built programs name the source files.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,7 +13,7 @@ function positionOf(text: string, file: string): [line: number, column: number] 
   return [before.length, before.at(-1)!.length + 1];
 }
 
-/** Returns the path of the chunk that contains the module's code and that several programs share. */
+/** Returns the path of the shared chunk into which the bundler has put the module's code. */
 function sharedPart(module: string): string {
   const name = /from "([^"]+errors[^"]*\.js)"/.exec(readFileSync(module, "utf8"))![1]!;
   return resolve(dirname(module), name);

@@ -1,4 +1,4 @@
-// Amounts shared by several threads: sums, limits over all threads, and a thread's end.
+// Amounts shared by several threads: sums, limits for all threads together, and the end of a thread.
 import { describe, expect, test } from "vitest";
 import { QueryLoad } from "../../../../server/fleet/threads/query-load.js";
 import { SharedAmount } from "../../../../server/http/shared-amount.js";
@@ -9,7 +9,7 @@ import { endlessThread, inThreads } from "../access/tenants/together.js";
 
 const GIB = 2 ** 30;
 
-/** Returns one view for each of three threads. */
+/** Returns the same amount as seen by each of three threads. */
 function amounts(unit?: number): [SharedAmount, SharedAmount, SharedAmount] {
   const memory = SharedAmount.memory(3);
   return [0, 1, 2].map((thread) => new SharedAmount(memory, thread, unit)) as ReturnType<typeof amounts>;

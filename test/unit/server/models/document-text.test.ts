@@ -1,4 +1,4 @@
-// Which parts of a document are embedded.
+// Which text of a document is embedded.
 import { describe, expect, test } from "vitest";
 import {
   cutText,

@@ -1,5 +1,5 @@
-// Document vectors from an endpoint: batches, what is retried and when, when the endpoint gives up on
-// documents, and what is refused.
+// Document vectors from an endpoint: batches, which requests are retried and when, which documents get no
+// vector, and which replies count as failures of the server.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddingEndpoint } from "../../../../server/models/embedding-endpoint.js";
 import { EndpointError } from "../../../../server/models/model-server.js";
@@ -311,7 +311,7 @@ describe("a text refused by the server", () => {
 
   test("is not marked as refused if the server begins to refuse everything", async () => {
     const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
-    // The server rejects the batch and its second half. It accepts the harmless text only once.
+    // The server refuses the batch, accepts the test text and "a", then refuses "b" and the test text.
     server.script(REFUSED, {}, {}, REFUSED, REFUSED);
     expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 400 });
     expect(inputs()).toEqual([["a", "b"], ["test"], ["a"], ["b"], ["test"]]);

@@ -1,4 +1,5 @@
-// Query vectors from an endpoint: quickly or not at all, one request per text, none while the server is down.
+// Query vectors from an endpoint: they arrive quickly or not at all, each text is requested only once, and
+// nothing is requested while the server is down.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM_CLOCK } from "../../../../server/ground/outbound/patience.js";
 import {
@@ -17,7 +18,7 @@ afterEach(() => server.close());
 
 const vectorOf = (text: string): Float32Array => Float32Array.from(hashedVector(text));
 
-/** Holds back requests that wait for `after` until `open` is called. */
+/** An answer whose `after` delays it until `open` is called. */
 function gate(): { readonly after: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const after = new Promise<void>((resolve) => {
@@ -146,7 +147,8 @@ describe("a slow server", () => {
     await clock.pause(1_000);
     expect(await endpoint.embedQuery("tried")).toBeNull();
     await clock.pause(2_000);
-    // Four requests are in progress, which leaves no room for a query to try again.
+    // The server may be tried again, but four requests are still in progress, so there is no room for
+    // another.
     expect(await atOnce(endpoint.embedQuery("text 4"))).toBeNull();
     await until(() => server.requests.length >= 4);
     held.open();

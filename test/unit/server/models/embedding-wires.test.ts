@@ -1,4 +1,4 @@
-// Embedding servers' wire formats: request bodies and accepted answers.
+// The request and response formats of embedding servers: request bodies and accepted answers.
 import { expect, test } from "vitest";
 import { EMBEDDING_WIRES } from "../../../../server/models/embedding-wires.js";
 

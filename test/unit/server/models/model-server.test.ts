@@ -59,7 +59,7 @@ describe("a request", () => {
     server.closeIdle();
     await client.post(BODY, NEVER);
     server.script({ reset: true });
-    await client.post(BODY, NEVER); // a broken idle connection does not count as a failure
+    await client.post(BODY, NEVER); // sent again: the connection was idle, so its loss is no failure
     expect(server.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 3]);
     client.close();
   });
@@ -170,8 +170,8 @@ describe("the address guard", () => {
   const NOBODY = { allowPrivate: false, allowHosts: [] };
 
   /**
-   * Resolves every name to the next addresses in `answers`, repeating the last ones, and routes 93.184.216.34
-   * to the server.
+   * Each look-up of a name resolves to the next addresses in `answers`; the last ones repeat. Connections to
+   * 93.184.216.34 go to the server.
    */
   function network(...answers: string[][]): Network & { readonly connected: Endpoint[] } {
     const connected: Endpoint[] = [];

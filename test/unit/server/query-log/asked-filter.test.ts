@@ -1,5 +1,5 @@
-// The filter that records who searched for which text: it never misses a pair, and rarely reports a pair that
-// was not added.
+// The filter that remembers who searched for which text: it finds every pair that was added, and rarely one
+// that was not.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { AskedFilter } from "../../../../server/query-log/rows/asked-filter.js";

@@ -1,5 +1,5 @@
-// The cache of the query log's blocks, on a real database: changed marks outlive the eviction of their block
-// until they are stored, and only until then.
+// The cache of the query log's blocks, on a real database: if a block is evicted, its changed marks stay in
+// memory until they are stored, and no longer.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -24,7 +24,7 @@ test("a day's rollup is out of date if searches of another hour were added while
   const log = await QueryLog.on(new CrashStore(new CrashDisk()));
   await log.append(searchIn(3), NOW_MS);
   await log.checkpoint();
-  await log.upkeep(START_MS + 12 * HOUR_MS); // rolls up the hour, but not the day, which is not over
+  await log.upkeep(START_MS + 12 * HOUR_MS); // rolls up the hour; the day is not over yet
   const state = await log.state(LOG);
   const day = dayOf(START_MS);
 

@@ -1,5 +1,5 @@
-// A multi-search's list of responses: order, failures in their own searches' slots, bounded memory, limited
-// concurrency.
+// The list of responses to a multi-search: order, failures in their own searches' slots, bounded memory,
+// limited concurrency.
 import { describe, expect, it } from "vitest";
 import { SkeinError } from "../../../../server/ground/errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";

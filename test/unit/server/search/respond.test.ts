@@ -1,4 +1,4 @@
-// The response as clients parse it, and the bytes that must pass through unchanged.
+// The response as clients parse it, and stored bytes that must not be changed on their way through.
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../server/question/request/query-request.js";

@@ -1,4 +1,4 @@
-// Deleted documents' disk space is reclaimed once the index is quiet, even if the index was closed in
+// The disk space of deleted documents is reclaimed once the index is quiet, even if the index was closed in
 // between.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -41,7 +41,7 @@ async function deleteAndClose(moment: Moment): Promise<void> {
     return { id: `d${i}`, body: { id: `d${i}`, text: randomBytes(TEXT_BYTES / 2).toString("hex") } };
   });
   expect((await shard.write(Action.UPSERT, documents)).failures).toEqual([]);
-  await shard.close(); // leaves the documents in the log; opening moves them into tables
+  await shard.close(); // the documents are in the log; reopening moves them into tables
 
   const store = await LevelStore.open(location);
   shard = await TestShard.open(store);

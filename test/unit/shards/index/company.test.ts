@@ -1,4 +1,5 @@
-// A shard counts words that occur together in the requested generation, and refuses invalid requests.
+// A shard counts the documents in which words occur together, for the requested generation, and refuses
+// invalid requests.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -25,7 +25,7 @@ async function filled(disk = new CrashDisk()): Promise<TestShard> {
   return shard;
 }
 
-/** A store in which a read of several values waits until the test calls `goOn`. */
+/** A store whose `getMany` waits until the test calls `goOn`. */
 class WaitingStore extends CrashStore {
   goOn: (() => void) | null = null;
 
@@ -61,7 +61,7 @@ describe("faults", () => {
       "disk full",
     );
     armShardFault("commit.before-batch", null);
-    const { merging, memoryBytes } = before; // background work continues and takes memory
+    const { merging, memoryBytes } = before; // not compared: background work continues and takes memory
     expect({ ...(await shard.stats()), merging, memoryBytes }).toEqual(before);
     expect(await shard.get("a")).toEqual({ id: "a", price: 1 });
     expect(await shard.search()).toEqual(await shard.seqs());

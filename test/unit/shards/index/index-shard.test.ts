@@ -1,5 +1,5 @@
-// One index over a real database and the real engine: after any writes, deletes, merges and reopens its
-// contents equal a plain map, and every generation in use stays readable.
+// One index over a real database and the real engine: after any writes, deletes, merges and reopens, its
+// contents equal those of a map, and every generation in use stays readable.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,7 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { LargeWork } from "../../../../shards/index/large-work.js";
 
-/** Much longer than a shard waits for its turn. */
+/** Much longer than a shard has to wait for its turn. */
 const WAIT = { timeout: 60_000 };
 
 function shards(count: number): LargeWork[] {

@@ -1,4 +1,4 @@
-// An index's expected contents in the plainest form: a map of documents, changed one operation at a time.
+// A naive model of an index's contents: a map of documents, changed one operation at a time.
 
 import { DOC_WRONG_TYPE } from "../../../../engine-wasm/assembly/layout.js";
 import { Action, DOC_EXISTS, DOC_MISSING } from "../../../../shards/protocol/ops.js";

@@ -1,4 +1,4 @@
-// An engine with much unused memory is renewed between requests: its memory shrinks, every answer stays the
+// An engine with much unused memory is replaced between requests: its memory shrinks, every answer stays the
 // same, even for older generations in use, and writes continue.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -56,7 +56,7 @@ async function quiet(shard: TestShard): Promise<number> {
 
 test("memory is freed when most documents are gone, and answers stay the same", async () => {
   const shard = await TestShard.open(await LevelStore.open(location));
-  // Measured throughout, because on a slow machine some memory is released before the last response.
+  // Measured after every step, because on a slow machine some memory is released before the last response.
   let peak = 0;
   for (let from = 0; from < DOCUMENTS; from += BATCH) {
     expect((await shard.write(Action.UPSERT, documents(from, BATCH))).failures).toEqual([]);

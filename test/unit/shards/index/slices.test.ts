@@ -1,4 +1,5 @@
-// Slices of long work: one per event loop iteration, fewer while queries are answered, but never none.
+// Long work is done in slices: one per event loop iteration, fewer while queries are answered, but never
+// none.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Slices } from "../../../../shards/index/slices.js";
 

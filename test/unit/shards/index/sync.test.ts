@@ -1,5 +1,5 @@
-// SYNC writes only changed documents and returns the stored versions that the feed has seen. Unseen documents
-// are deleted.
+// SYNC, which writes a feed's documents, skips unchanged ones and returns the sequence numbers of the stored
+// documents that stay. Documents that are not in the feed are deleted.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

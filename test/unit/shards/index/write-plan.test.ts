@@ -1,5 +1,5 @@
-// Planning writes yields to reads. A thread that applies thousands of changes to a large document without
-// pausing is unresponsive for seconds, and on a busy machine counts as hung.
+// Planning a write pauses for reads. If a thread applied thousands of changes to a large document without
+// pausing, it would be unresponsive for seconds, and on a busy machine it would count as hung.
 import { expect, test } from "vitest";
 import { planRows, type WriteOp } from "../../../../shards/index/write/write-plan.js";
 import { Action, DOC_BATCH_TOO_LARGE } from "../../../../shards/protocol/ops.js";

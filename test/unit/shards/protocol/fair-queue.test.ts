@@ -1,4 +1,4 @@
-// The fair queue against a naive model, and its guarantees: order within a flow, shares by usage, no
+// The fair queue, compared with a naive model, and its guarantees: order within a flow, equal shares, no
 // starvation.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -10,8 +10,8 @@ interface Waiting {
 }
 
 /**
- * The same rule over one list: picks the waiting flow that has used least; among equals, the flow that has
- * waited longest since it was last served.
+ * The naive model, a plain list: of the waiting flows, picks the one that has used least; among equals, the
+ * one that was served longest ago.
  */
 class NaiveQueue {
   readonly #waiting: Waiting[] = [];

@@ -1,5 +1,5 @@
-// Highlights of random texts, compared with a simple rule: for every token, the number of its letters that a
-// query word matches.
+// Highlights in random texts, compared with a simple rule: how many letters of each token a query word
+// matches.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { Token, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";

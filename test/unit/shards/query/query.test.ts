@@ -1,4 +1,4 @@
-// Which part of a document an answer shows, and partial updates, byte for byte.
+// Which parts of a document a response shows, and partial updates, byte for byte.
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { hasInternalMembers } from "../../../../shards/query/internal.js";

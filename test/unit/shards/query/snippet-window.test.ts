@@ -1,4 +1,4 @@
-// A snippet's window: inside the text, no larger than requested, containing the best marks, and starting at a
+// The part of a text that a snippet shows: no larger than requested, with the best marks, and starting at a
 // sentence if one begins there.
 import fc from "fast-check";
 import { expect, test } from "vitest";

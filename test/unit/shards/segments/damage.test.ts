@@ -1,6 +1,6 @@
 // Damage in every kind of stored value and in LevelDB's own files: a closed shard database on a real disk is
-// damaged in one place and opened by the worker's own code. It may give only correct answers, or an error
-// that names the damaged place. Then check finds the damage and repair mends it.
+// damaged in one place and opened by the worker's own code. Every answer must be correct, or an error that
+// names the damaged place. Afterwards, check must find the damage and repair must mend it.
 import {
   cpSync,
   mkdirSync,
@@ -32,7 +32,7 @@ const folder = mkdtempSync(join(tmpdir(), "skein-damage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = 8;
-/** Length in bytes of the footer that ends a table; some of its bytes have no meaning. */
+/** Length in bytes of the footer at the end of a table file; some of its bytes have no meaning. */
 const FOOTER_BYTES = 48;
 const whole = join(folder, "whole");
 const body = (id: string, price: number) => ({ id, body: { id, title: `thing ${id}`, price } });
@@ -44,8 +44,8 @@ let copies = 0;
 const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 
 /**
- * Enough documents to keep the first segment from merging: it has too few deleted rows, and is too large to
- * merge with the small segment after it.
+ * Enough documents to keep the first segment from being merged: few of its rows are deleted, and it is much
+ * larger than the next segment.
  */
 const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 
@@ -129,7 +129,10 @@ function places(value: Uint8Array): number[] {
   return [...new Set(wanted.filter((at) => at < value.length))];
 }
 
-/** Expects every result from the index to be correct. Returns the damage that failed requests name. */
+/**
+ * Sends every kind of request and expects a correct result or an error that names damage. Returns these
+ * errors' messages.
+ */
 async function askEverything(dataDir: string): Promise<string[]> {
   const named: string[] = [];
   const store = await LevelStore.open(locationIn(dataDir));

@@ -1,4 +1,5 @@
-// The merge policy keeps the number of segments logarithmic and copies a document about once per tier.
+// With the merge policy, the number of segments grows only logarithmically, and a document is copied about
+// once per tier.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chooseMerge, type MergeCandidate } from "../../../../shards/segments/merge-policy.js";

@@ -1,5 +1,5 @@
-// Cosines of stored vectors when there are few slots: they match the store's vectors, whatever was compared
-// before.
+// Cosines of stored vectors when the cache has few slots: they always match the stored vectors, whatever was
+// compared before.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 let fails = false;
-/** Slots whose table, once it has failed, keeps failing. */
+/** While `fails` is true, comparisons fail. A table that has failed once fails forever. */
 const slots = new VectorSlots(
   () => {
     const table = workbench.vectorTable();
@@ -79,7 +79,7 @@ class Index {
     this.vectors.forgetRead();
   }
 
-  /** Switches to another origin, whose vectors cannot be compared with the earlier ones. */
+  /** Switches to a new origin, so that earlier vectors can no longer be compared. */
   beginAnew(): void {
     this.origin++;
     this.vectors.setPolicy({ source: "pushed", origin: this.origin });

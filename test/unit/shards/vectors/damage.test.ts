@@ -218,7 +218,7 @@ describe("the model", () => {
       await words(shard);
       expect((await shard.test.stats()).modelNumber).toBe(0);
       expect(await shard.nearest(shard.query(1), 100)).toEqual([]);
-      // A model trained on other documents; model numbers start over.
+      // A model trained on other documents. The damaged model's number is lost, so model numbers start over.
       const other = await model(all.slice(3, 15).map(({ body }) => body));
       await shard.setModel(other);
       await embedded(shard);

@@ -19,14 +19,14 @@ const about = (i: number) => ({
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const BODIES = upTo(80).map((i) => about(i).body);
 
-/** True if the test waits for a retry, which background work makes only after some seconds. */
+/** True if the test waits for a retry, which takes several seconds. */
 const SEES_RETRY = effort(false, true);
 const TRAPPED = /index 7: documents could not be embedded/;
 
-/** How many of the next embedders get an instance that has trapped, so that every call fails. */
+/** Number of future embedders that get a trapped instance, so that every call fails. */
 let spoilt = 0;
 
-/** A store that, once full, accepts only deletions. */
+/** A store that accepts only deletions while it is full. */
 class FullStore extends CrashStore {
   isFull = false;
 
@@ -188,7 +188,7 @@ describe("a disk that fills up while vectors are stored", () => {
 
   test("refuses the codes of an index that is being closed: it is reported, and they are recomputed", async () => {
     const disk = new CrashDisk();
-    disk.isEager = true; // the vectors survive without a sync
+    disk.isEager = true; // keeps vectors that were written without a sync
     const store = new FullStore(disk);
     const before = new VectorShard(await TestShard.open(store, SCHEMA, ENDPOINT));
     await before.test.write(Action.UPSERT, upTo(6).map(about));

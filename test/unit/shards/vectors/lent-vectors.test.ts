@@ -48,12 +48,12 @@ function documentOf(i: number, random: Random): { id: string; body: object } {
   return { id: `d${i}`, body: { id: `d${i}`, title: `${TOPICS[i % 4]} ${i % 7}`, price: i, ...embedding } };
 }
 
-/** An index in a shard, with a reader like another thread's. */
+/** An index in a shard, and a reader of its memory such as another thread would have. */
 class Lent {
   readonly shard: VectorShard;
   readonly #local = new LocalVectors(() => workbench.vectorTable(), 2 ** 20);
   #reader: EngineReader | null = null;
-  /** Counts of what the comparisons covered. */
+  /** How often each case has been compared, to make sure that a story covers all of them. */
   readonly seen = { cosines: 0, fetched: 0, compared: 0, vectors: 0, unknown: 0, models: 0, readers: 0 };
 
   constructor(shard: VectorShard) {
@@ -79,8 +79,8 @@ class Lent {
   }
 
   /**
-   * Compares the shard's cosines with those from the vectors that the other thread has cached since the last
-   * change. Call only while no work is in progress.
+   * Compares the shard's cosines with those that another thread computes from its cached vectors, fetching
+   * missing ones. Call only while no work is in progress.
    */
   async compareStored(random: Random): Promise<void> {
     const { test } = this.shard;
@@ -109,7 +109,7 @@ class Lent {
       const request = { uid: UID, generation, oldestGeneration, program };
       const expected = handle(test.shard, encodeNearestRequest(request)) as Uint8Array;
       const answer = this.reader.answer("nearest", generation, oldestGeneration, program, NEVER);
-      if (answer === null) continue; // the board shows only the newest snapshots
+      if (answer === null) continue; // the reader can see only the newest snapshots
       expect(answer).toEqual(new Uint8Array(decodeResult(expected)));
       this.seen.compared += decodeNearestResult(answer).compared;
     }
@@ -125,7 +125,9 @@ class Lent {
   }
 }
 
-/** Trains four models on more and more documents. A model may be aligned with the previous one. */
+/**
+ * Trains four models, each on more documents than the one before. Some are aligned with the previous model.
+ */
 async function models(random: Random): Promise<NumberedModel[]> {
   const made: NumberedModel[] = [];
   for (let number = 1; number <= 4; number++) {

@@ -1,5 +1,5 @@
-// The vectors' background work while vectors arrive, documents are deleted and merges fall due. Also checks
-// what remains in the database after the vector source changes or the index is dropped.
+// Background work on vectors while vectors arrive, documents are deleted and merges become due. Also what
+// remains in the database after the vector source has changed or the index was dropped.
 import { afterEach, describe, expect, test } from "vitest";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
@@ -20,7 +20,7 @@ const docs = (from: number, count: number) => Array.from({ length: count }, (_, 
 
 /** A store in which scans of stored vectors wait while the gate is shut. */
 class GatedStore extends CrashStore {
-  /** Number of readers that have reached the gate. */
+  /** Number of scans that have reached the gate. */
   readers = 0;
   #shut: Promise<void> = Promise.resolve();
 
@@ -61,8 +61,8 @@ describe("while a segment is searched for vectors", () => {
   let release: () => void;
 
   /**
-   * Gives the first two of 20 documents vectors, then reopens the index. The job that looks for documents
-   * with vectors waits at the gate.
+   * Gives the first two of 20 documents vectors, then reopens the index. The job that finds out which
+   * documents have vectors waits at the gate.
    */
   async function standing(): Promise<void> {
     const disk = new CrashDisk();
@@ -96,7 +96,7 @@ describe("while a segment is searched for vectors", () => {
   test("vectors for other settings end the search", async () => {
     await standing();
     await shard.setPolicy(OTHER);
-    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // no waiting document found yet
+    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // the job has not found any document that needs a vector yet
     release();
     await shard.test.settled();
     expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 19 });

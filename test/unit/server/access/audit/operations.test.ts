@@ -1,4 +1,5 @@
-// The audited operations compared with the route table, and the audit line for an answered request.
+// The list of audited operations agrees with the route table, and an answered request gives the right audit
+// line.
 import { expect, test } from "vitest";
 import { entryOf, OPERATIONS } from "../../../../../server/access/audit/operations.js";
 import { ROUTES } from "../../../../../server/http/routes/table.js";
@@ -17,7 +18,7 @@ test("each action has one operation, and each target is in the path or in the re
     ({ operation, target }) =>
       !ROUTES.find((route) => route.operation === operation)!.path.includes(`{${target}}`),
   );
-  // The end-to-end test checks these operations' responses.
+  // Their targets come from their replies, which the end-to-end test checks.
   expect(answered.map(({ operation }) => operation).sort()).toEqual([
     "copySettings",
     "createDataSource",

@@ -1,5 +1,5 @@
-// Byte quotas in plans: measured bytes plus the bytes accepted since the measurement, which writes wait for a
-// measurement, and the order in which waiting writes start.
+// Byte quotas in plans: usage is the measured bytes plus the bytes accepted since the measurement. Also which
+// writes wait for a measurement, and in which order they start.
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteQuotas, type TakenBytes } from "../../../../../server/access/tenants/byte-quota.js";
 import { createLogger } from "../../../../../server/ground/log.js";
@@ -145,7 +145,7 @@ describe("a measurement", () => {
     const writes = [90, 1, 20, 2].map((bytes, i) =>
       write(bytes, async () => {
         order.push(i);
-        await ended; // so no measurement includes the write yet
+        await ended; // until then, no measurement includes the write
       }),
     );
     expect(order).toEqual([]);

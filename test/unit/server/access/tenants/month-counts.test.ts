@@ -1,4 +1,4 @@
-// Monthly plan limits counted by several threads: plans, months, a thread's end, and stored counts.
+// Monthly plan limits counted by several threads: plans, months, the end of a thread, and stored counts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const JUNE = new Date("2030-06-15T12:00:00Z");
 const JULY = new Date("2030-07-01T00:00:00Z");
 const planOf = (searches: number | null) => ({ ...DEFAULT_PLAN, searches_per_month: searches });
 
-/** Returns one view per thread. */
+/** Returns the same counts as seen by each thread. */
 function countsOf(threads: number): [MonthCounts, ...MonthCounts[]] {
   const tables = MonthCounts.tables(threads);
   const all = Array.from({ length: threads }, (_, thread) => new MonthCounts(tables, thread));
@@ -53,7 +53,7 @@ describe("a month's plan", () => {
     a.end("searches", late, true);
     b.end("searches", july, true);
     expect([usedOf(a, 1), usedOf(a, 1, JULY)]).toEqual([1, 1]);
-    const august = new Date("2030-08-01T00:00:00Z"); // August replaces June
+    const august = new Date("2030-08-01T00:00:00Z"); // counting in August overwrites June's counts
     const older = a.begin("searches", 2, planOf(null), JUNE);
     b.end("searches", b.begin("searches", 2, planOf(null), august), true);
     a.end("searches", older, false);
@@ -159,7 +159,7 @@ describe("several threads", () => {
     expect(usedOf(owner, 0)).toBe(sum);
     for (let thread = 0; thread < 4; thread++) owner.forget(thread);
     expect(usedOf(owner, 0)).toBe(sum);
-    const left = planOf(sum + 1); // now no request is in progress
+    const left = planOf(sum + 1); // one more: every request in progress was forgotten
     owner.begin("searches", 0, left, JUNE);
     expect(() => owner.begin("searches", 0, left, JUNE)).toThrow("used up");
   });

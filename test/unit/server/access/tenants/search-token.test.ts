@@ -25,8 +25,8 @@ test("every changed character is noticed", () => {
       const other = token.slice(0, at) + text + token.slice(at + 1);
       const sent = sentToken(other);
       if (sent === null || !isSignedBy(sent, hashKey(KEY))) return;
-      // Base64 text ends in unused bits, so a signature can be written in several ways. The signed content
-      // has only one form.
+      // The last character of Base64 text has unused bits, so the same signature can be written in several
+      // ways. The signed content has only one form.
       expect(sent.signed).toBe(sentToken(token)!.signed);
     }),
     { numRuns: 2_000 },

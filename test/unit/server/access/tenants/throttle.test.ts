@@ -1,4 +1,4 @@
-// Token buckets in shared memory: the decisions for one thread, and the total that several threads admit.
+// Token buckets in shared memory: what a single thread admits, and how much several threads admit together.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Throttle } from "../../../../../server/access/tenants/throttle.js";

@@ -18,7 +18,8 @@ import(module).then((built) => {
 `;
 
 /**
- * Runs `source`, the body of a function of (built, given, thread), in each thread. Resolves with the results.
+ * Runs `source`, the body of a function with the parameters built, given and thread, in each thread. Resolves
+ * with the results.
  */
 export async function inThreads<T>(
   threads: number,
@@ -43,7 +44,8 @@ export async function inThreads<T>(
 }
 
 /**
- * Starts a thread that runs `source`, the body of a function of (built, given), and never ends on its own.
+ * Starts a thread that runs `source`, the body of a function with the parameters built and given, and never
+ * ends on its own.
  */
 export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {
   const url = new URL(module, DIST).href;

@@ -1,4 +1,5 @@
-// The synonym group reader: the group that a body describes, and what a change leaves untouched.
+// Reading synonym groups: the group that a request body describes, and the members that a change leaves
+// untouched.
 import { expect, test } from "vitest";
 import { readSynonyms } from "../../../../../server/catalog/records/synonym.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";

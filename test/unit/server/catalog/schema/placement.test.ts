@@ -1,5 +1,5 @@
-// Document placement. A small index is in its home shard. From some generation on, the index is in all
-// shards, and each document's id determines its shard.
+// Which shards contain an index's documents. While the index is small, its home shard has all of them. From
+// some generation on, they are spread over all shards by their ids.
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import {

@@ -1,5 +1,5 @@
-// Converting compressed bytes in any encoding to text: detects the format, distinguishes damaged from
-// truncated input, and stops endless input.
+// Converting a feed's bytes to text, with any compression and encoding: detects the format, distinguishes
+// damaged from truncated input, and stops endless input.
 
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

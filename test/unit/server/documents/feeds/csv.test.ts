@@ -1,4 +1,5 @@
-// CSV and TSV feeds: the delimiter, the header, lines before it, and rows that do not fit.
+// CSV and TSV feeds: the delimiter, the header, lines before the header, and rows with the wrong number of
+// cells.
 
 import { describe, expect, test } from "vitest";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";

@@ -1,5 +1,5 @@
-// Feeds written by real shops and programs: each feed's item count, and some values that are hard to get
-// right. Needs the data folder.
+// Feeds written by real shops and programs: each feed's item count, and some values that are hard to parse
+// correctly. Needs the data folder.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // XML feeds: which elements are items and how they are converted. A well-formedness error fails only its
-// item, or the whole feed if the rest cannot be trusted. Declarations in the document are not trusted.
+// item, or the whole feed if the rest cannot be trusted. Document type declarations are not trusted.
 
 import { describe, expect, test } from "vitest";
 import { xmlItems } from "../../../../../server/documents/feeds/xml-items.js";

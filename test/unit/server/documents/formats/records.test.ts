@@ -1,4 +1,5 @@
-// Splitting inputs into documents: chunk boundaries do not affect the records, and none is lost.
+// Splitting input into documents: the result is the same wherever the input is cut into chunks, and no
+// document is lost.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

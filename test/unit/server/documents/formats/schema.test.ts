@@ -1,4 +1,4 @@
-// What the command line infers from documents and tables: types, facets, CSV cells.
+// The schema that the command line infers from documents and tables: types, facets, CSV cells.
 import { describe, expect, test } from "vitest";
 import { parseExact } from "../../../../../server/cli/api.js";
 import { schemaLines } from "../../../../../server/cli/schema-table.js";

@@ -1,4 +1,4 @@
-// Imports on the HTTP thread: whatever the lines contain, other requests are served in between.
+// Imports on the HTTP thread: whatever the lines contain, the thread answers other requests in between.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// NDJSON framing: the same lines however the stream is split, long lines dropped, line numbers preserved.
+// Splitting NDJSON into lines: the lines are the same however the stream is split, long lines are dropped,
+// and line numbers are kept.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type LineBatch, LineFramer } from "../../../../../server/documents/ingest/line-framer.js";

@@ -1,5 +1,5 @@
 // Feeds over real shards while other clients write and delete. Once a feed has been read completely, the
-// index keeps the documents in the feed, those that the feed marked, and those that other clients have
+// index keeps the documents in the feed (also those whose items failed) and those that other clients have
 // written since the run began; the rest are deleted.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,8 +28,8 @@ import { makeRecord } from "../../record.js";
 const IDS = Array.from({ length: 8 }, (_, i) => `d${i}`);
 
 /**
- * A feed item: a document, one that the engine refuses, one that is too large, or one that failed earlier
- * (`mark`).
+ * A feed item: a document, a document that the engine refuses, a document that is too large, or an item that
+ * failed earlier (`mark`).
  */
 type Item = { id: string; kind: "document" | "refused" | "large" | "mark"; stock: number; spaced: boolean };
 

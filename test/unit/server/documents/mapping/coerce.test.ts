@@ -1,5 +1,5 @@
-// Converting a feed's values to each field type, for each row of the table in docs/feeds.md. No text takes
-// long.
+// Converting a feed's values to each field type, for each row of the table in docs/feeds.md. Even long texts
+// are converted quickly.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { coerce } from "../../../../../server/documents/mapping/coerce.js";

@@ -1,4 +1,4 @@
-// Suggestions for feeds more extreme than real ones: very many field names, all of them odd.
+// Schema suggestions for feeds more extreme than real ones: very many field names, all of them odd.
 import { expect, test } from "vitest";
 import { suggestFor } from "../../../../../server/documents/mapping/suggest.js";
 

@@ -1,4 +1,4 @@
-// When data sources fall due, with a clock set by the test.
+// When data sources are due, with a clock set by the test.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DataSource } from "../../../../../server/catalog/records/data-source.js";
 import {

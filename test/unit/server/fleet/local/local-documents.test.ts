@@ -1,5 +1,5 @@
-// Documents that the front-end renders without the shard: same bytes as the shard's, fetched only once, and
-// left to the shard if there are many or they are large.
+// Documents that the front-end renders without the shard: the bytes are the same as the shard's, and each
+// document is fetched only once. Pages with many or large documents are left to the shard.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
@@ -16,7 +16,7 @@ import { makeRecord } from "../../record.js";
 const workbench = (await loadEngine("checked")).workbench();
 const record = makeRecord();
 const CACHE_BYTES = 1024 * 1024;
-/** Turn budget (ms) that is enough on any busy machine. */
+/** A time budget in ms that rendering never uses up, however busy the machine is. */
 const TURN_MS = 1e9;
 
 /** Returns a shard that has these documents (by seq), and the seqs requested from it. */
@@ -104,14 +104,14 @@ test("pages of many or large documents are shown by the shard, and an oversized 
     return [...asked];
   };
   for (let time = 0; time < 2; time++) expect(await askedFor(seqs(40, 65))).toEqual([seqs(40, 65)]);
-  // Together, the documents are too large.
+  // Fetched to be rendered here, but together they are too large, so the shard is asked to render them.
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10), seqs(0, 10)]);
   expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10)]);
   expect(await askedFor([12])).toEqual([[12]]); // a long document
   expect(await askedFor([12, 40])).toEqual([[12, 40]]);
   for (const seq of seqs(20, 10)) await askedFor([seq]);
   expect(await askedFor(seqs(20, 5))).toEqual([]);
-  // Each document is cached, but together they are too large.
+  // All of them are cached, but together they are too large.
   expect(await askedFor(seqs(20, 10))).toEqual([seqs(20, 10)]);
   const refused = (page: number[]) => local.show(record, page, { bytesMax: 1_000 }, fetchThere);
   await expect(refused(seqs(20, 2))).rejects.toThrow(ReplyTooLargeError);
@@ -128,7 +128,7 @@ test("when this thread's turn is over, the shard shows the rest", async () => {
   const whole = texts(await local.show(record, [0, 1, 2], {}, fetchThere));
   turn.spend(TURN_MS);
   asked.length = 0;
-  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // already rendered
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // rendered before, now cached
   expect(asked).toEqual([]);
   expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toEqual([[0, 1, 2]]);

@@ -1,5 +1,5 @@
-// Vectors on the HTTP thread, with real engines and models: what the thread can compute without a shard, and
-// every reason to ask a shard instead.
+// Vector reads on the HTTP thread, with real engines and models: what the thread can compute without a shard,
+// and every reason to leave a read to the shard.
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -155,7 +155,7 @@ test("a model that has not arrived yet is left to the shard", async () => {
   world.reader.onModelWanted = () => wanted++;
   for (let times = 0; times < 3; times++) expect(await world.embed(SHOE)).toBeNull();
   expect([wanted, world.meter.left]).toEqual([1, 3]);
-  world.reader.takeModel(2, world.embedder.lend()); // an earlier model
+  world.reader.takeModel(2, world.embedder.lend()); // an outdated model
   expect(await world.embed(SHOE)).toBeNull();
 });
 
@@ -167,7 +167,7 @@ test("vectors are left to the shard once the turn is over, but not in a new turn
   world.budget.spend(50);
   expect([await world.embed(SHOE), await world.similarities(query, [1])]).toEqual([null, null]);
   await new Promise((resolve) => setImmediate(resolve));
-  world.budget.spend(-1e6); // however busy the machine is
+  world.budget.spend(-1e6); // enough budget, however busy the machine is
   expect((await world.embed(SHOE))?.query).toEqual(world.embedder.query(SHOE));
 });
 

@@ -1,5 +1,5 @@
-// Stored vectors cached on the HTTP thread, for engines with real boards: each vector is fetched only once
-// until the stored vectors change, and the cache stays within a size limit.
+// The HTTP thread's cache of stored vectors, with real engines: each vector is fetched only once until the
+// stored vectors change, and the cache stays within a size limit.
 import { expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../../../engine-wasm/assembly/layout.js";

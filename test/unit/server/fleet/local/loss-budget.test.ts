@@ -1,4 +1,4 @@
-// The amount of work that may be wasted.
+// The budget for work that may turn out to be wasted.
 import { expect, test } from "vitest";
 import { LossBudget } from "../../../../../server/fleet/local/loss-budget.js";
 

@@ -19,8 +19,8 @@ import { makeRecord } from "../../record.js";
 const log = createLogger("silent");
 
 /**
- * An index whose shards report the stale-segment counts in `stale` in turn, then keep repeating the last
- * count.
+ * An index whose shards report the numbers of stale segments in `stale`, one after another; the last number
+ * repeats.
  */
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();

@@ -1,6 +1,6 @@
 // Which indexes are loaded: each is opened only once, and the least recently used is unloaded first. In
-// random stories, the number of loaded indexes exceeds the limit only while they are in use, and no index in
-// use is ever unloaded.
+// random stories, the limit is exceeded only while all loaded indexes are in use, and no index in use is ever
+// unloaded.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Residency } from "../../../../../server/fleet/owner/residency.js";
@@ -350,7 +350,7 @@ describe("residency in random stories", () => {
                 !forgotten.has(one) &&
                 (world.used.get(one) ?? 0) === 0 &&
                 (world.usedElsewhere.get(one) ?? 0) === 0 &&
-                !world.endedElsewhere.has(one) && // frees no room until the next sweep
+                !world.endedElsewhere.has(one) && // still counts as used until the next sweep
                 !world.busy.has(one) &&
                 !world.waiting.some((waits) => waits.id === one),
             );

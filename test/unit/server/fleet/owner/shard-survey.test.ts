@@ -1,5 +1,5 @@
-// Surveying the shards' state: finishes within the time limit whatever the shards do, and never sends a shard
-// two requests at once.
+// Collecting the shards' state: it finishes within the time limit whatever the shards do, and never sends a
+// shard two requests at once.
 import { describe, expect, test } from "vitest";
 import { ShardSurvey } from "../../../../../server/fleet/owner/shard-survey.js";
 import { MessageReader } from "../../../../../shards/protocol/bytes.js";

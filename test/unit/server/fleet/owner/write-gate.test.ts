@@ -1,5 +1,5 @@
-// The write gate: exclusive work starts once running writes have ended, and later writes start after it, in
-// order.
+// The write gate: exclusive work starts once running writes have ended; writes that arrive later wait until
+// it has ended, then start in order.
 import { describe, expect, test } from "vitest";
 import { WriteGate } from "../../../../../server/fleet/owner/write-gate.js";
 

@@ -1,4 +1,4 @@
-// A read view as its callers see it; test/unit/shards tests the shards' side.
+// A read view (IndexSnapshot) as its callers see it; test/unit/shards tests the shards' side.
 import { expect, test } from "vitest";
 import type { CompanyProgram } from "../../../../../engine-wasm/host/programs/company-program.js";
 import type { ExpandProgram } from "../../../../../engine-wasm/host/programs/expand-program.js";
@@ -20,7 +20,8 @@ import { makeRecord } from "../../record.js";
 
 const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
 /**
- * An empty dictionary without live rows, slots or words. Both programs receive these bytes as their result.
+ * The reply of an empty dictionary: no live rows, slots or words. Expand and company programs both yield
+ * these bytes.
  */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 

@@ -1,5 +1,5 @@
-// The shared memory through which threads follow an index's state: one place per thread, and no generation is
-// released while a thread holds it.
+// The shared memory through which threads follow an index's state: each thread has a place in it, and no
+// generation is released while a thread holds it.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { HeldGenerations } from "../../../../../server/fleet/reads/held-generations.js";
@@ -40,7 +40,7 @@ test("document counts and sequence numbers may be large", () => {
   expect([standing.documents, standing.lastSeq, standing.published]).toEqual([4_000_000_000, 2 ** 50, 3]);
 });
 
-/** Length, in 64-bit words, of a memory with `places` places. */
+/** Length, in 64-bit words, of a memory with `places` places for threads. */
 function wordsOf(places: number): number {
   return new BigInt64Array(IndexStanding.make(places, 0).shared).length;
 }
@@ -79,7 +79,7 @@ test("no generation is released while another thread is taking hold of it", asyn
   const given = new BigInt64Array(seen);
   const { shared } = standing;
   const workers = [1, 2].map((place) => {
-    const at = wordsOf(place); // a memory with one place fewer would end here
+    const at = wordsOf(place); // this place follows all lower ones
     return new Worker(HOLDER, { eval: true, workerData: { shared, seen, place, at } });
   });
   const told = workers.map(

@@ -1,4 +1,5 @@
-// The stages of a read sent by message: quarantine, queue, refusals, time slices, deadline.
+// The stages of a read that is sent to a shard by message: quarantine, queue, refusals, time slices,
+// deadline.
 import { expect, test } from "vitest";
 import { ThreadReader } from "../../../../../server/fleet/reads/thread-reader.js";
 import {

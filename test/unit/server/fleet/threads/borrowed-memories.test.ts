@@ -1,5 +1,5 @@
-// The channel through which a thread borrows indexes' memories, with both ends and real engines: when a
-// reader is created and removed, and that every memory is returned.
+// How a thread borrows indexes' memories from the shards, with both ends of the channel and real engines:
+// when a reader is created and removed, and that every memory is returned.
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -66,7 +66,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Reads until a reader exists. Returns the number of reads; null after a hundred. */
+/** Reads the index until it has a reader. Returns the number of reads; null if a hundred were not enough. */
 async function readsUntilReader({ memories }: Line, uid: number): Promise<number | null> {
   for (let reads = 1; reads <= 100; reads++) {
     if (memories.reader(uid) !== null) return reads;
@@ -125,7 +125,7 @@ test("refused or unusable memories are not requested again and again", async () 
 });
 
 test("reads are counted for a bounded number of indexes; the ones read longest ago start again", async () => {
-  /** Reads an index once short of borrowing it, then `others` indexes once each. */
+  /** Reads index 0 until one more read would borrow its memory, then `others` other indexes once each. */
   const readAmong = (others: number): Line => {
     const one = line(1);
     for (let reads = 1; reads < 8; reads++) one.memories.reader(0);

@@ -12,7 +12,7 @@ const log = pino({ level: "silent" });
 let life = 0;
 const ends = (number: number) => (): Promise<never> =>
   Promise.reject(new ShardEndedError("ended", { life: number, cause: undefined }));
-/** Rejects as if the shard's thread had ended, each time in a different life. */
+/** Rejects as if the shard's thread had ended. Each call stands for the end of a different thread. */
 const ended = (): Promise<never> => ends(++life)();
 const answer = async (alone: boolean): Promise<boolean> => alone;
 const INDEX = { record: makeRecord() };

@@ -1,4 +1,5 @@
-// The gate through which threads send reads directly to shards, separate for each shard.
+// The gate that lets threads send reads directly to shards. It may be open for one shard and closed for
+// another.
 import { expect, test } from "vitest";
 import { ShardGate } from "../../../../../server/fleet/threads/shard-gate.js";
 

@@ -1,5 +1,5 @@
-// The shard threads' life cycle: order, back-pressure, crashes, recovery, shutdown. A small worker takes the
-// place of a shard.
+// The shard threads' life cycle: order, back-pressure, crashes, recovery, shutdown. The threads run a small
+// worker instead of a shard.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Whether a thread wants help, judged by its event loop and by the queries that it is answering.
+// When a thread wants help, according to its event loop and to the queries that it is answering.
 import { beforeEach, expect, test } from "vitest";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
 import { ThreadLoad } from "../../../../../server/fleet/threads/thread-load.js";

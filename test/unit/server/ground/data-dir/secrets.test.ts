@@ -56,7 +56,7 @@ test("the pseudonym key is derived from the secrets key, or stored on its own li
   const file = join(directory, "secrets.key");
   writeFileSync(file, `${"ab".repeat(32)}\n`);
   const before = new Secrets(directory).pseudonymKey;
-  // Frozen: the query logs of all installations depend on this value.
+  // Must never change: the query logs of all installations depend on this value.
   expect(Buffer.from(before).toString("hex")).toBe(
     "914181c4d8cc7b73b84499cfe3af891c2baac745d47a8f4d3001f4f722f3781f",
   );

@@ -1,4 +1,5 @@
-// Objects read with a member table: refusals and their error messages, defaults, changes, the schema.
+// Reading objects with a table of their members: refusals and their error messages, defaults, changes, the
+// schema.
 import { describe, expect, test } from "vitest";
 import { defaultsTo, object, optional, required } from "../../../../../server/ground/input/object-reader.js";
 import {

@@ -1,4 +1,4 @@
-// How long scrapes share one text, and which threads' counts the text contains.
+// How long scrapes share one reply, and which threads' counts it contains.
 import { afterEach, expect, test, vi } from "vitest";
 import type { Catalog } from "../../../../../server/catalog/catalog.js";
 import type { OpenIndexes } from "../../../../../server/fleet/owner/open-indexes.js";

@@ -1,4 +1,4 @@
-// Addresses that a tenant's request may reach, and the ways to write them in a URL.
+// Which addresses a tenant's request may reach, in every notation that a URL allows.
 import { describe, expect, test } from "vitest";
 import {
   type AddressRules,

@@ -1,5 +1,5 @@
-// Downloads in tests: from loopback, which is allowed unless a test says otherwise. Pauses are recorded
-// instead of waited for.
+// Downloads for tests: from loopback, which is allowed unless a test says otherwise, and with pauses that are
+// recorded instead of waited for.
 import { expect } from "vitest";
 import type { FeedErrorCode } from "../../../../../server/ground/errors.js";
 import { INTERNET, type Network } from "../../../../../server/ground/outbound/connector.js";

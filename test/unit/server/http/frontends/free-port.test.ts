@@ -1,4 +1,4 @@
-// Whether an address is free, and that checking it does not occupy it.
+// Finds out whether an address is free without occupying it.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

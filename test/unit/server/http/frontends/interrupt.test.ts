@@ -1,4 +1,4 @@
-// A thread's current work can be stopped without ending the thread, even in an endless loop.
+// A thread's current work, even an endless loop, can be interrupted without ending the thread.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-// Rules against documents with unwanted words: which documents a rule applies to, and that the rules fit into
+// Rules that rank documents with unwanted words lower: which documents they apply to, and that they fit into
 // a program.
 import { beforeAll, describe, expect, it } from "vitest";
 import { RULES_MAX } from "../../../../../engine-wasm/assembly/layout.js";

@@ -1,4 +1,4 @@
-// Which runs of query terms trigger rules and synonyms. Also checks that each rule and synonym group is
+// Which sequences of query terms trigger rules and synonyms. Also checks that each rule and synonym group is
 // analysed only once, not again whenever another one changes.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Filters compiled for a schema's types: the engine's operations, and refusals.
+// Compiling filters for a schema's field types: the resulting engine operations, and refusals.
 import { describe, expect, it } from "vitest";
 import type { FilterOp } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";

@@ -1,4 +1,4 @@
-// What each query word highlights in a page's documents.
+// Which parts of a page's documents each query word highlights.
 import { describe, expect, it } from "vitest";
 import {
   ALT_EXACT,
@@ -38,7 +38,7 @@ function alternative(
   };
 }
 
-/** Returns a query's highlights. Unless `words` is given, its words were found only as typed. */
+/** Returns the highlights for a query. Unless `words` is given, each word was found only as typed. */
 function requested(q: string, words?: SearchWord[]) {
   const record = makeRecord({ sku_fields: ["brand"] }, [
     field("title", "string", 0, { language: "de", infix: true }),

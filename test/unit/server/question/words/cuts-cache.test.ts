@@ -1,5 +1,5 @@
-// Which splits of a word are cached, and that a cached word is searched in the same way as a word that was
-// looked up.
+// Which words' splits are cached, and that the same splits are searched whether they come from the cache or
+// from the dictionary.
 import { describe, expect, it } from "vitest";
 import { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { expander, MadeDictionary } from "./made-dictionary.js";

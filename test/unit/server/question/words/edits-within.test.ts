@@ -1,5 +1,5 @@
-// The three ways to compare two spellings are consistent: the distance between two words, the engine's typo
-// walk over a dictionary, and the cost of a typo.
+// Three ways to compare two spellings agree: the distance between two words, the engine's typo search in a
+// dictionary, and the cost of a typo.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeExpand } from "../../../../../engine-wasm/host/programs/expand-program.js";

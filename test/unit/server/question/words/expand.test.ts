@@ -1,4 +1,5 @@
-// Choosing how words may match, based only on global counts: sums over shards, suspected typos, weights.
+// Choosing how words may match, based only on counts that are summed over all shards: near terms, suspected
+// typos, weights.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, TypoExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";
@@ -158,7 +159,7 @@ describe("a word found in no form", () => {
   });
 });
 
-/** Ranks all typos by their edits and frequencies only. */
+/** Ranks typos by their edits and frequencies only, without the query's other words. */
 function likely(typos: RankedTypo[]): LikelyTypo[] {
   const context = { liveRows: 1_000, words: [] };
   const costs = typos.map(({ frequencies }) =>

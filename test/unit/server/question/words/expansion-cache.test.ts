@@ -1,4 +1,4 @@
-// The cache of dictionary answers: word by word, only for the latest generation.
+// The cache of the dictionary's answers: it has an answer per word, and only for the latest generation.
 import { expect, it } from "vitest";
 import type {
   ExpandProgram,

@@ -1,5 +1,5 @@
-// Words inside longer words: for which words they are looked up, how they match, and how shards' counts are
-// summed.
+// Words inside longer words: for which words they are looked up, how they match, and how the counts of
+// several shards are summed.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_INFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, InfixExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";

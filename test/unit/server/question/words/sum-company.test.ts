@@ -1,4 +1,4 @@
-// Several shards' counts are added position by position.
+// The counts of several shards are added position by position.
 import { expect, test } from "vitest";
 import { sumCompany } from "../../../../../server/question/words/sum-company.js";
 

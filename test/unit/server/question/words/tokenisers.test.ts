@@ -35,8 +35,8 @@ test("the coach's words yield the same terms as their text", () => {
 });
 
 test("a query's pieces, with touching ones combined, yield its terms", () => {
-  // The analyser drops an apostrophe, but query understanding separates a number from the letters after its
-  // apostrophe: 5'tall.
+  // Without apostrophes: the analyser drops them, but query understanding separates a number from letters
+  // that follow its apostrophe, as in 5'tall.
   const withoutApostrophes = text.map((typed) => typed.replace(/['’]/g, ""));
   fc.assert(
     fc.property(withoutApostrophes, (query) => {

@@ -1,5 +1,5 @@
-// What a human typing error costs: the same as in the naive model for any two words, and in line with the
-// errors that people make.
+// The cost of a typing error: the same as in the naive model for any two words, and lower for errors that
+// people often make.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TypoCosts } from "../../../../../server/question/words/typos/typo-cost.js";

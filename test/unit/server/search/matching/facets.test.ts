@@ -1,5 +1,5 @@
-// Facets over several shards: for any split, and whatever the shards omit, the first values and their counts
-// equal those of a single list.
+// Merging facets from several shards: however the documents are distributed, and whatever values the shards
+// omit, the first values and their counts are the same as for a single list.
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
@@ -22,7 +22,7 @@ const whole = (counts: FacetCount[]): FacetShare => ({ counts, bound: 0 });
 const list = (counts: readonly FacetCount[] | null): string[] | null =>
   counts?.map(({ value, count }) => `${value}${count}`) ?? null;
 
-/** Returns a shard's counts, most frequent first, cut off after `kept` values. */
+/** Returns what a shard sends: its `kept` most frequent values, and the highest count among the others. */
 function shareOf(counts: FacetCount[], kept: number): FacetShare {
   const sorted = [...counts].sort((a, b) => b.count - a.count);
   return { counts: sorted.slice(0, kept), bound: sorted[kept]?.count ?? 0 };
@@ -59,7 +59,7 @@ describe("mergeFacet", () => {
 
   it("remains undecided if a value kept back could be among the first, or tie with the last", () => {
     const of = (count: number): FacetCount => ({ value: "a", count });
-    // Both shards list a; any other value has at most 3 + 4.
+    // Both shards list a. Any other value occurs at most 3 + 4 times.
     expect(
       list(
         mergeFacet(

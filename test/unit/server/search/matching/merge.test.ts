@@ -1,4 +1,5 @@
-// Merging shards' results: for any split, the result equals that of a single list.
+// Merging results from several shards: however the documents are distributed, the result is the same as for a
+// single list.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SortKey } from "../../../../../engine-wasm/host/programs/search-program.js";

@@ -1,4 +1,4 @@
-// Choosing the documents that are probably nearest from several shards, compared with sorting objects.
+// Choosing the nearest documents from the candidates of several shards, compared with simply sorting them.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NearestResult } from "../../../../../engine-wasm/host/programs/nearest-result.js";
@@ -140,7 +140,7 @@ describe("the nearest documents", () => {
     );
   });
 
-  /** Returns the `count` newest documents: if estimates are equal, the newest are compared. */
+  /** Returns the `count` newest documents. All estimates are equal here, and ties go to the newest. */
   function expectedLikely<T extends { readonly seq: number }>(likely: readonly T[], count: number): T[] {
     return [...likely].sort((a, b) => b.seq - a.seq).slice(0, count);
   }

@@ -32,8 +32,8 @@ const resultOf = (found: number, ...seqs: number[]) => ({
 });
 
 /**
- * Runs a query that no document matches completely, with or without `vector`. Returns its searches and their
- * modes.
+ * Runs a query that has no full matches, with or without `vector`. Returns the searches that it sends, and
+ * their modes.
  */
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.schema, DEFAULT_LIMITS);

@@ -1,5 +1,4 @@
-// How suggestions are made: valid requests, which of a document's values are suggested, and how the list is
-// filled.
+// Suggestions: valid requests, which of a document's values are suggested, and how the list is filled.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
@@ -154,7 +153,7 @@ describe("a document's values", () => {
 });
 
 describe("values written in parts", () => {
-  /** Like the engine's analyser, also joins two words with a hyphen between them into one. */
+  /** Like the engine's analyser, adds a joined token for two words with a hyphen between them. */
   const joining = {
     ...analyser,
     tokens: (text: string) =>

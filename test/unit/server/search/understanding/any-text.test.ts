@@ -1,5 +1,5 @@
-// For any text: an interpretation names only fields and values that the index has and keeps only words that
-// were typed, and interpreting the rewritten query again changes nothing.
+// For any text, an interpretation names only fields and values that the index has, and keeps only words that
+// were typed. Interpreting the rewritten query again changes nothing.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
@@ -38,7 +38,9 @@ const askable = (text: string): boolean =>
 const wordsOf = (text: string): string[] =>
   tokensOf(text).flatMap(({ kind, key }) => (kind === "word" ? [key] : []));
 
-/** An index that accepts every interpretation: everything is found except the words as typed. */
+/**
+ * An index that contradicts no interpretation: every search finds something, except for the words as typed.
+ */
 function credulous(): Meaning<QueryRequest> {
   return new Meaning<QueryRequest>(
     {

@@ -1,4 +1,5 @@
-// The index facts cache: valid for one generation, fetched only once, limited in number of values.
+// The cache of facts about an index: they are valid for one generation and fetched only once, and the number
+// of values is limited.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IndexRecord } from "../../../../../server/catalog/records/index-record.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";

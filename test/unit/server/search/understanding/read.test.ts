@@ -9,7 +9,7 @@ import { factsOf } from "./shop.js";
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const FACTS = factsOf();
 
-/** Returns the interpretation: filter, sort, remaining text, and unwanted words after a minus. */
+/** Returns the interpretation as text: filter, sort, remaining text, and unwanted words after a minus. */
 function named(text: string): string {
   const read = readText(text, FACTS, TOKENS_MAX);
   if (read === null || read.named.length === 0) return "-";

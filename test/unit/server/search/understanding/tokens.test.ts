@@ -1,4 +1,5 @@
-// Positions of tokens, which numbers stand alone, and which parts of a query are left unchanged.
+// Splitting a query into tokens: their positions, which numbers stand alone, and which parts of the query are
+// left unchanged.
 import { expect, it } from "vitest";
 import { keysOf, tokensOf, valueKeys } from "../../../../../server/search/understanding/tokens.js";
 

@@ -1,5 +1,5 @@
-// A front-end's use of indexes that the owner opens, unloads, swaps and drops. In this test, the owner is the
-// other end of a channel.
+// A front-end's use of indexes that the owner opens, unloads, swaps and drops. The test plays the owner, at
+// the other end of a channel.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import type { IndexRecord } from "../../../../../../server/catalog/records/index-record.js";
@@ -66,7 +66,8 @@ function frontEnd(open = openIndex) {
 }
 
 /**
- * Waits for the next event loop iteration, in which the use that the owner started for the front-end ends.
+ * Waits for the next event loop iteration, in which the owner ends the use that it began on the front-end's
+ * behalf.
  */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,5 @@
-// A request on its way to the owner: flow-control windows in both directions, a client that disconnects, and
-// what a stop waits for.
+// A request that is forwarded to the owner: flow-control windows in both directions, a client that
+// disconnects, and what a stop waits for.
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { type Calls, ThreadChannel } from "../../../../../../server/http/frontends/channel.js";
@@ -13,7 +13,7 @@ import type { HttpReply, HttpRequest } from "../../../../../../server/http/trans
 
 const KIB = 1024;
 const WINDOW_BYTES = KIB * KIB;
-/** Longer than any test. */
+/** Longer than any test takes. */
 const DRAIN_MS = 600_000;
 
 class Request implements HttpRequest {

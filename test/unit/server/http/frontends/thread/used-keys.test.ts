@@ -1,4 +1,4 @@
-// Which key uses are reported to the owner.
+// Which uses of keys are reported to the owner.
 import { expect, test } from "vitest";
 import { UsedKeys } from "../../../../../../server/http/frontends/thread/used-keys.js";
 
