@@ -22,7 +22,7 @@ import { Mem } from "../memory/mem";
 import { hasDictionary, hasHashes, hasNorms, hasOffsets, hasValues } from "../segment/field-sections";
 import { isArrayType } from "../segment/field-type";
 import { BLOCK_BUFFER_BYTES } from "../segment/postings";
-import { findField, Seg } from "../segment/segment";
+import { describesSame, findField, Seg } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { DICTIONARY_WRITER_BYTES, DictionaryWriter } from "../write/dictionary-writer";
 import { LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter } from "../write/posting-writer";
@@ -82,15 +82,14 @@ const VALUES_A_UNIT: u32 = 2; // dictionary values that count as one work unit
 const WRITER_BYTES = SINK_BYTES + DICTIONARY_WRITER_BYTES + LIST_WRITER_BYTES + TERM_WRITER_BYTES;
 const OUTPUT_SPARE: usize = 0x10000;
 
-/** True if every input has the same type and flags as input `i` for the slots that both have. */
+/** True if every input agrees with input `i` on the types and flags of the slots that both have. */
 function agrees(m: Merge, i: u32): bool {
   const segment = inputAt(m, i).segment;
   let field = segment + Mem.u32At(segment + SEG_FIELD_TABLE);
   for (let n = Mem.u32At(segment + SEG_FIELDS); n > 0; n--, field += FIELD_ENTRY_BYTES) {
     for (let j: u32 = 0; j < i; j++) {
       const other = findField(inputAt(m, j).segment, Mem.u16At(field + FIELD_SLOT));
-      // Compares slot, type and flags, which are the first 4 bytes.
-      if (other != 0 && Mem.u32At(other) != Mem.u32At(field)) return false;
+      if (other != 0 && !describesSame(other, field)) return false;
     }
   }
   return true;

@@ -3,6 +3,7 @@
 import {
   FIELD_DICTIONARY,
   FIELD_ENTRY_BYTES,
+  FIELD_FLAGS,
   FIELD_HASHES,
   FIELD_NORMS,
   FIELD_OFFSETS,
@@ -11,6 +12,7 @@ import {
   FIELD_SLOT,
   FIELD_TYPE,
   FIELD_VALUES,
+  FLAG_REQUIRED,
   SEG_BYTES,
   SEG_FIELD_TABLE,
   SEG_FIELDS,
@@ -29,6 +31,9 @@ import {
 } from "../layout";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
+
+/** The first word of a field entry, which is slot, type and flags, without FLAG_REQUIRED. */
+const DESCRIPTION_BITS: u32 = ~((<u32>FLAG_REQUIRED) << (FIELD_FLAGS << 3));
 
 export abstract class Seg {
   @inline static at(segment: usize, section: usize): usize {
@@ -149,4 +154,12 @@ export function findField(segment: usize, slot: u32): usize {
     else high = middle;
   }
   return 0;
+}
+
+/**
+ * True if two field entries have the same slot, type and flags. FLAG_REQUIRED is left out: it matters only
+ * when a document arrives, and re-indexed and moved segments lack it.
+ */
+export function describesSame(one: usize, other: usize): bool {
+  return ((Mem.u32At(one) ^ Mem.u32At(other)) & DESCRIPTION_BITS) == 0;
 }

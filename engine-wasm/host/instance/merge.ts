@@ -18,7 +18,8 @@ export class Merge {
 
   /**
    * Starts to merge `entries`, which are sorted by seq. Throws EngineError("program") if there are none, or
-   * if two of them disagree about a slot's type or flags; in that case the documents must be indexed again.
+   * if two of them disagree about a slot's type or flags (except FLAG_REQUIRED); in that case the documents
+   * must be indexed again.
    */
   constructor(instance: EngineInstance, entries: readonly MergeEntry[]) {
     const input = Buffer.alloc(SNAP_ENTRIES + entries.length * MERGE_ENTRY_BYTES);

@@ -189,6 +189,23 @@ test("a slot's type and flags must agree in all inputs", () => {
   expect(instance.run((kernels) => kernels.regionBytes())).toBe(before);
 });
 
+test("inputs may disagree on which fields are required", () => {
+  const documents = catalogue(10);
+  const [title] = CATALOGUE as [BuildField];
+  const instance = module.instantiate();
+  const required = { ...title, flags: title.flags | L.FLAG_REQUIRED };
+  for (const [first, second] of [
+    [required, title],
+    [title, required],
+  ] as const) {
+    const entries = [
+      { segment: instance.region(build([first], documents.slice(0, 5))), live: 0 },
+      { segment: instance.region(build([second], documents.slice(5))), live: 0 },
+    ];
+    expect(run(instance, entries, 3)).toEqual(build([first], documents));
+  }
+});
+
 test("live bits are those at the start, other work may run between two steps, and memory is freed", () => {
   const parts = cutUp(catalogue(500), [200], [true, true, false], [false]);
   const instance = module.instantiate();

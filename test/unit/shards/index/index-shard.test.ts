@@ -221,6 +221,27 @@ describe("background work", () => {
     expect(shard.reports).toEqual([]);
     await shard.close();
   });
+
+  test("re-indexed segments merge with later ones, even if a field is required", async () => {
+    const shard = await open();
+    const stock = {
+      slot: 3,
+      name: "stock",
+      type: TYPE_INT32,
+      flags: FLAG_INDEX | FLAG_REQUIRED,
+      language: 0,
+    };
+    const stocked = (i: number) => ({ id: `d${i}`, body: { id: `d${i}`, stock: i } });
+    await shard.write(Action.UPSERT, [stocked(0)]);
+    await shard.changeSchema({ ...SCHEMA, version: 2, fields: [...SCHEMA.fields, stock] });
+    await shard.settled();
+    for (let i = 1; i < 40; i++) await shard.write(Action.UPSERT, [stocked(i)]);
+    await shard.settled();
+    expect((await shard.stats()).segments).toBeLessThan(10);
+    expect((await shard.search()).length).toBe(40);
+    expect(shard.reports).toEqual([]);
+    await shard.close();
+  });
 });
 
 describe("an index", () => {
