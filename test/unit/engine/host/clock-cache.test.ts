@@ -108,7 +108,7 @@ test("nothing deleted, replaced or cleared stays in memory", () => {
   const collect = runInNewContext("gc") as () => void;
   const cache = new ClockCache<number, Uint8Array>(1_000);
   const fill = (): void => {
-    for (let i = 0; i < 1_001; i++) cache.set(i, new Uint8Array(0)); // the last one exceeds the bound and evicts an entry
+    for (let i = 0; i < 1_001; i++) cache.set(i, new Uint8Array(0)); // the last one evicts another
   };
   const heldBytes = (work: () => void): number => {
     collect();

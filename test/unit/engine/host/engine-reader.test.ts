@@ -48,7 +48,7 @@ test("a reader answers like the engine, before and after the owner's own work", 
       const { reader } = lent(made);
       const expected = made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
-      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // reserves memory in the owner, so that the memory grows
+      for (let i = 0; i < 3; i++) made.engine.liveAll(100_000); // reserves memory, so that it grows
       made.engine.search(made.snapshot, PROGRAM);
       expect(reader.answer("search", 1, 1, PROGRAM, NEVER)).toEqual(expected);
     }),

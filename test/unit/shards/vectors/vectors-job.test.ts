@@ -96,7 +96,7 @@ describe("while a segment is searched for vectors", () => {
   test("vectors for other settings end the search", async () => {
     await standing();
     await shard.setPolicy(OTHER);
-    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // the job has not found any document that needs a vector yet
+    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // the job has found no document yet
     release();
     await shard.test.settled();
     expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 19 });

@@ -128,7 +128,7 @@ test("when this thread's turn is over, the shard shows the rest", async () => {
   const whole = texts(await local.show(record, [0, 1, 2], {}, fetchThere));
   turn.spend(TURN_MS);
   asked.length = 0;
-  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // rendered before, now cached
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // cached
   expect(asked).toEqual([]);
   expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toEqual([[0, 1, 2]]);
