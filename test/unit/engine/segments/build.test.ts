@@ -201,6 +201,20 @@ describe("values", () => {
   });
 });
 
+/** Returns the JSON of an embedding with this many numbers. */
+function embedding(count: number): string {
+  return `[${Array(count).fill("0.5").join(",")}]`;
+}
+
+test("an embedding of 512 numbers is accepted, and null counts as none", () => {
+  const { segment, failures } = buildTexts(
+    [],
+    [`{"id":"a","embedding":${embedding(512)}}`, '{"id":"b","embedding":null}'],
+  );
+  expect(failures).toEqual([]);
+  expect(readSegment(segment!).ids).toHaveLength(2);
+});
+
 describe("refusals", () => {
   const fields = [
     field(4, "i", L.TYPE_INT32),
@@ -212,7 +226,6 @@ describe("refusals", () => {
     field(10, "is", L.TYPE_INT32S),
     field(11, "fs", L.TYPE_FLOATS),
   ];
-  const numbers = (count: number): string => `[${Array(count).fill("0.5").join(",")}]`;
 
   test.each<[string, string, number, number, number]>([
     ["broken JSON", '{"id":"a",}', L.DOC_BAD_JSON, -1, 10],
@@ -237,11 +250,11 @@ describe("refusals", () => {
     ["string in int32[]", '{"id":"a","is":[1,"2"]}', L.DOC_WRONG_TYPE, 10, 18],
     ["int32[] too large", '{"id":"a","is":[1,-2147483649]}', L.DOC_OUT_OF_RANGE, 10, 18],
     ["bool in float[]", '{"id":"a","fs":[1,true]}', L.DOC_WRONG_TYPE, 11, 18],
-    ["short embedding", `{"id":"a","embedding":${numbers(511)}}`, L.DOC_BAD_EMBEDDING, -1, 22],
+    ["short embedding", `{"id":"a","embedding":${embedding(511)}}`, L.DOC_BAD_EMBEDDING, -1, 22],
     ["string in embedding", '{"id":"a","embedding":["1"]}', L.DOC_BAD_EMBEDDING, -1, 23],
     [
       "embedding of zeros",
-      `{"id":"a","embedding":${numbers(512).replaceAll(/\d+/g, "0")}}`,
+      `{"id":"a","embedding":${embedding(512).replaceAll(/\d+/g, "0")}}`,
       L.DOC_BAD_EMBEDDING,
       -1,
       22,
@@ -272,14 +285,6 @@ describe("refusals", () => {
       [0, L.DOC_MISSING_FIELD, 2],
       [1, L.DOC_MISSING_FIELD, 2],
     ]);
-  });
-
-  test("none for an embedding of the right size, or null", () => {
-    const { failures } = buildTexts(fields, [
-      `{"id":"a","embedding":${numbers(512)}}`,
-      '{"id":"b","embedding":null}',
-    ]);
-    expect(failures).toEqual([]);
   });
 
   test("of all documents: no segment is built", () => {
