@@ -172,7 +172,7 @@ export class JsonReader {
     const itemDepth = inItem ? depth - this.#arrayAt : depth;
     if (itemDepth > DEPTH_MAX) {
       if (!inItem || depth > OPEN_MAX)
-        throw new FeedError("SK-DS-422", "the feed's JSON is nested too deeplyly");
+        throw new FeedError("SK-DS-422", "the feed's JSON is nested too deeply");
       this.#spoil(`item has values nested more than ${DEPTH_MAX} deep`);
     }
     const value = inItem && this.#problem === null ? this.#child(isArray) : null;

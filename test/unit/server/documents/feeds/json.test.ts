@@ -180,9 +180,9 @@ describe("hostile feeds", () => {
       "item has values nested more than 64 deep",
       { id: 1 },
     ]);
-    expect(await refused(`{"a":${deep},"b":[{}]}`)).toBe("SK-DS-422 the feed's JSON is nested too deeplyly");
+    expect(await refused(`{"a":${deep},"b":[{}]}`)).toBe("SK-DS-422 the feed's JSON is nested too deeply");
     expect(await refused(`[{"a":${"[".repeat(500_000)}`)).toBe(
-      "SK-DS-422 the feed's JSON is nested too deeplyly",
+      "SK-DS-422 the feed's JSON is nested too deeply",
     );
   });
 
