@@ -222,7 +222,10 @@ export class IndexVectors {
       segment.replaceCodes(codes);
     } catch (error) {
       if (!(error instanceof EnvelopeError || isRefusal(error))) throw error;
-      this.#home.report(`index ${this.#uid}: codes of segment ${id} are made anew`, error);
+      this.#home.report(
+        `index ${this.#uid}: codes of segment ${id} cannot be used and will be recomputed`,
+        error,
+      );
     }
   }
 
@@ -263,7 +266,7 @@ export class IndexVectors {
       if (!(error instanceof DamagedBytesError)) throw error;
       const seq = numberOfKey(key);
       if (!this.#reported.has(seq))
-        this.#home.report(`index ${this.#uid}: a vector cannot be read and is made anew`, error);
+        this.#home.report(`index ${this.#uid}: a vector cannot be read and will be replaced`, error);
       this.#reported.add(seq);
       return null;
     }

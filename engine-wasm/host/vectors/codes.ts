@@ -65,7 +65,7 @@ export class CodeRegions {
   fill(codes: number, firstRow: number, records: Uint8Array): void {
     const count = Math.floor(records.length / VECTOR_BYTES);
     if (count * VECTOR_BYTES !== records.length)
-      throw new RangeError(`${records.length} bytes are no vector records of ${VECTOR_BYTES} each`);
+      throw new RangeError(`${records.length} bytes are not whole vector records of ${VECTOR_BYTES} bytes`);
     for (let done = 0; done < count; done += ROWS_A_STEP) {
       const some = records.subarray(done * VECTOR_BYTES, (done + ROWS_A_STEP) * VECTOR_BYTES);
       const p = this.#instance.input(some);

@@ -12,7 +12,7 @@ export const auditPaths: Readonly<Record<string, PathItem>> = {
   "/v1/audit": {
     get: operation("audit", "listAudit", "Who has changed what. Bootstrap admin key only.", {
       parameters: [
-        queryParameter("limit", "At most so many; clamped.", LIMIT),
+        queryParameter("limit", "Maximum number of entries; clamped.", LIMIT),
         queryParameter("before", "Only before this time, or before the entry of this number.", BEFORE),
         queryParameter("tenant", "Only those of the tenant that had this name.", { type: "string" }),
         queryParameter("action", "Only this action.", { enum: [...AUDIT_ACTIONS] }),

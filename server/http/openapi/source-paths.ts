@@ -67,7 +67,7 @@ export const sourcePaths: Readonly<Record<string, PathItem>> = {
       parameters: [
         INDEX,
         SOURCE,
-        queryParameter("limit", "At most so many.", { type: "integer", minimum: 1, default: 50 }),
+        queryParameter("limit", "Maximum number of runs.", { type: "integer", minimum: 1, default: 50 }),
       ],
       replies: { 200: data("Newest first.", listOf("SyncRun")) },
     }),

@@ -77,8 +77,7 @@ async function readOnce(
     if (slice.kind === "rollup") {
       for (const part of parts) {
         const value = store.getSync(rollupKey(log, slice.of, slice.period, ROLLUP_PARTS[part]));
-        if (value === undefined)
-          throw new BlockGoneError("a rollup of the query log is not current any more");
+        if (value === undefined) throw new BlockGoneError("a rollup of the query log is out of date");
         reader.rollup(part, openRollup(value));
       }
     } else if (slice.kind === "searches") reader.searches?.(blocks.searches({ log, ...slice }), window);

@@ -52,9 +52,9 @@ const CLAIM: ValueReader<Claim> = object(
 );
 
 const INSTRUCTIONS =
-  "You read what a shopper typed into the search of a shop. Answer with the words that are to be searched for, and what of the query is a filter, " +
-  "a sort or something that is not wanted. Use only fields and values that are listed, and only words and numbers of the query. " +
-  "What is no clear filter stays in the text. If nothing is one, answer with the query as text and with empty lists.";
+  "You read what a shopper typed into a shop's search box. Answer with the words to search for, and with the parts of the query that are " +
+  "a filter, a sort order or something the shopper does not want. Use only the listed fields and values, and only words and numbers from " +
+  "the query. Anything that is not clearly one of these stays in the text. If there is none, answer with the query as text and empty lists.";
 
 export function questionOf(query: string, facts: IndexFacts): ModelQuestion {
   return {

@@ -72,7 +72,7 @@ function vectorOf(key: Uint8Array, value: Uint8Array | undefined, report: Report
     return decodeVector(key, value);
   } catch (error) {
     if (!(error instanceof DamagedBytesError)) throw error;
-    report("a vector cannot be read and is made anew", error);
+    report("a vector cannot be read and will be replaced", error);
     return null;
   }
 }

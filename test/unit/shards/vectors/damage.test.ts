@@ -167,7 +167,7 @@ describe("vectors from outside", () => {
     await embedded(shard);
     expect((await shard.nearest(shard.query(7), 1))[0]).toBe(8);
     expect(shard.test.reports.join()).toMatch(
-      /codes of segment 1 are made anew.*codes of segment 1, piece 0/,
+      /codes of segment 1 cannot be used and will be recomputed.*codes of segment 1, piece 0/,
     );
     await shard.test.close();
     const other = await damaged(made.get("pushed")!, key, flip);
