@@ -1,5 +1,5 @@
 // A guarded engine instance. A kernel's inputs lie between guard regions filled with one byte, and all other
-// memory that does not belong to the kernel contains that byte too. After any call the regions must be
+// memory that does not belong to the kernel contains that byte too. After any call, the regions must be
 // unchanged. Two instances that differ only in the guard byte must give the same answers; otherwise a kernel
 // has read memory that does not belong to it.
 import { Buffer } from "node:buffer";
@@ -15,7 +15,9 @@ const GUARDS = [0x00, 0xa5] as const;
 const DOCUMENTED = [STATUS_BAD_PROGRAM, STATUS_DAMAGED];
 const LOWEST_STATUS = -256;
 const ARENA_HEADER_BYTES = 16;
-/** Larger instances are replaced, because filling their memory with the guard byte takes too long. */
+/**
+ * Instances larger than this are replaced, because filling their memory with the guard byte takes too long.
+ */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024;
 
 /** A kernel's answer: its negative status, or the bytes of its result. */
@@ -67,7 +69,7 @@ export class Guarded<T> {
     this.keep();
   }
 
-  /** Puts a kernel's input into scratch memory, with only guard bytes after it. */
+  /** Writes a kernel's input to scratch memory, followed only by guard bytes. Returns its address. */
   input(bytes: Uint8Array): number {
     const p = this.instance.input(bytes);
     this.instance.view().fill(this.guard, p + bytes.length);
@@ -88,7 +90,7 @@ export class Guarded<T> {
     return answer;
   }
 
-  /** Throws if a kernel has written outside its memory. */
+  /** Throws if a kernel has changed memory that does not belong to it. */
   checkRegions(): void {
     if (this.#end - this.#start !== this.#kept.length) finding("a kernel did not give back its regions");
     const now = this.instance.view().subarray(this.#start, this.#start + this.#kept.length);
@@ -117,8 +119,8 @@ export class Canary<T> {
   }
 
   /**
-   * Runs `work` on both instances, which must give the same answer, and returns that answer. A trap is a
-   * finding.
+   * Runs `work` on both instances, which must give the same answer, and returns that answer. A trap counts as
+   * a finding.
    */
   both(what: string, work: (guarded: Guarded<T>) => Answer): Answer {
     try {

@@ -1,4 +1,5 @@
-// Segments for the kernel targets: every field type, two segments, some rows deleted. The same in every run.
+// Segments for the targets that test kernels: every field type, two segments, some rows deleted. They are the
+// same in every run.
 import { Random } from "../../bench/random.js";
 import { SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../engine-wasm/host/instance/build.js";
@@ -34,14 +35,14 @@ export function someSeqs(random: Random, count: number): number[] {
   return Array.from({ length: random.from(0, 6) }, () => FIRST_SEQ + random.below(count * SEQ_STEP + 9));
 }
 
-/** Bitset of live rows, with every `step`-th row deleted. */
+/** Returns a bitset of live rows in which every `step`-th row is deleted. */
 export function liveBits(rows: number, step: number): Uint8Array {
   const bits = new Uint8Array(Math.ceil(rows / 64) * 8);
   for (let row = 0; row < rows; row++) if (row % step !== step - 1) bits[row >> 3]! |= 1 << (row & 7);
   return bits;
 }
 
-/** The bytes of a snapshot; with `entryBytes` also usable as a merge's input. */
+/** Returns the bytes of a snapshot; with `entryBytes`, they can also serve as a merge's input. */
 export function snapshotBytes(
   entries: readonly { segment: number; live: number; codes?: number }[],
   entryBytes = SNAP_ENTRY_BYTES,

@@ -1,6 +1,6 @@
-// Feeds as servers may send them: every format, encoding and compression, damaged anywhere. A feed yields
-// items or is refused, regardless of how its bytes are split. Each item becomes a document with the schema's
-// types, or the mapping gives the reasons why it cannot.
+// Feeds as servers may send them: every format, encoding and compression, damaged anywhere. Reading a feed
+// yields items or a refusal, and neither depends on how its bytes are split. Each item becomes a document
+// with the schema's types, or the mapping says why it cannot.
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";
 import { readNewIndex } from "../../server/catalog/indexes.js";
@@ -312,9 +312,9 @@ function checkSuggestion(items: readonly FeedItem[]): void {
 }
 
 /**
- * If a feed is refused, the number of items before the refusal may vary. So may the reason reported first: an
- * item's length is checked only at the end of a piece, and zlib may report damaged or truncated data in
- * different ways.
+ * Expects the same outcome. If a feed is refused, the number of items before the refusal may differ, and so
+ * may the reason reported first: an item's length is checked only at the end of a piece, and zlib may report
+ * damaged or truncated data in different ways.
  */
 function checkSame(one: Outcome, other: Outcome, how: string): void {
   const isRefused = one.refusal !== null;
@@ -339,8 +339,9 @@ function shifted(input: Uint8Array, at: number): Uint8Array {
 }
 
 /**
- * True if white space before the feed has no effect: the feed is uncompressed, its encoding is given, it is
- * not a table, and no item is too long for format detection.
+ * True if white space before the feed has no effect: the feed is uncompressed JSON or XML in UTF-8 that
+ * begins like its format, and items may be at least a block long, so that the white space does not exceed the
+ * item limit.
  */
 function isShiftable(input: Uint8Array): boolean {
   const { options, contentEncoding } = settingsOf(input);

@@ -1,5 +1,5 @@
-// Replays every finding of the fuzzers, stored in regressions/, and runs each target briefly from a fixed
-// seed to keep the targets themselves working. `npm run fuzz` is the long version.
+// Replays every past finding of the fuzzers, stored in regressions/. Also runs each target briefly from a
+// fixed seed, to make sure that the targets themselves still work. `npm run fuzz` is the long version.
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
@@ -67,7 +67,7 @@ describe("the canary notices", () => {
 
   test("a read beyond the input", async () => {
     const canary = new Canary(await loadEngine("checked"), () => undefined);
-    // Hashes one byte beyond the input.
+    // Hashes one byte more than the input has.
     const read = (): unknown =>
       canary.ask("hash", (kernels, p, length) => (kernels.hash(p, length + 1) % 2n === 0n ? -1 : -2), bytes);
     expect(read).toThrow("depends on bytes outside");

@@ -1,6 +1,6 @@
 // The query log: event bodies as clients may send them, and damaged stored bytes. Each event is counted or
-// rejected, and accepted events are read back unchanged; damaged columns and chunks are read or refused with
-// a RangeError.
+// rejected, and accepted events are read back unchanged. Damaged columns and chunks are either read or
+// refused with a RangeError.
 import { isDeepStrictEqual } from "node:util";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Random } from "../../bench/random.js";

@@ -1,6 +1,6 @@
-// `npm run fuzz -- TARGET --seed S --minutes M`: runs one target in its own thread, so that a kernel that
-// never returns is detected too. Each finding becomes a file in regressions/, which `npm test` replays.
-// `--cases N` stops after N cases; `--replay FILE` runs one such file.
+// `npm run fuzz -- TARGET --seed S --minutes M` runs a target in its own thread, so that a kernel that never
+// returns is detected too. Each finding becomes a file in regressions/, which `npm test` replays. `--cases N`
+// stops after N cases; `--replay FILE` runs one such file.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

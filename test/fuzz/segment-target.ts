@@ -1,6 +1,6 @@
-// Damaged segments that pass checkSegment go through every kernel that reads segments. Answers may be wrong
-// (detecting that is the job of the stored checksum), but nothing is read or written out of bounds and
-// nothing traps.
+// Damaged segments that pass checkSegment are given to every kernel that reads segments. Answers may be wrong
+// (in production, a stored checksum detects the damage), but no kernel may trap, or read or write out of
+// bounds.
 import { Random } from "../../bench/random.js";
 import {
   MERGE_ENTRY_BYTES,

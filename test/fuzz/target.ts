@@ -10,7 +10,7 @@ export interface Target {
   check(input: Uint8Array): void | Promise<void>;
   /** Number of cases in `npm test`, if it differs from the default. */
   readonly casesInTests?: number;
-  /** Returns the report at the end of a long run. Throws if something has gone wrong by that time. */
+  /** Called at the end of a long run; returns its report. Throws if something has gone wrong by then. */
   report?(): Promise<string>;
   close(): Promise<void>;
 }

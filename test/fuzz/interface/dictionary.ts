@@ -1,5 +1,5 @@
-// Plausible values by member or parameter name, so that requests pass the first checks. The OpenAPI document
-// gives the types; this file gives the words. Names not listed here get arbitrary text.
+// Plausible values for members and parameters, by name, so that requests pass the first checks. The OpenAPI
+// document gives the types; this file gives the words. Names not listed here get arbitrary text.
 import { FIELD_NAMES } from "./tenants.js";
 
 /** The tenant or index that a request is generated for. */
@@ -61,7 +61,10 @@ const QUERIES = [
   "\u{1f45f}",
 ];
 const IDS = ["0", "3", "11", "feed1", "missing", "export", "a/b", ".", "..", "é"];
-/** No URL leads out of loopback: all other addresses are reserved for documentation or cannot exist. */
+/**
+ * No URL reaches anything outside loopback: all other addresses are reserved for documentation or cannot
+ * exist.
+ */
 const URLS = [
   "http://127.0.0.1:{feeds}/WORD.json",
   "http://127.0.0.1:{feeds}/WORD.csv",
@@ -94,7 +97,10 @@ const TIMES = [
   "20",
 ];
 
-/** Number of words at the start of each list that are valid for the world's indexes. */
+/**
+ * In careful mode, only this many words from the start of each list are used; they are valid for the world's
+ * indexes.
+ */
 export const GOOD_WORDS = 3;
 
 type Words = (voice: Voice) => readonly unknown[];
@@ -129,7 +135,7 @@ const WORDS: readonly (readonly [name: RegExp, words: Words])[] = [
   ],
 ];
 
-/** Returns null if any text will do. */
+/** Returns the words to choose from for a member or parameter; null if any text will do. */
 export function wordsFor(name: string, voice: Voice): readonly unknown[] | null {
   return WORDS.find(([pattern]) => pattern.test(name))?.[1](voice) ?? null;
 }

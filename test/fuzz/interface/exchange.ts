@@ -1,4 +1,4 @@
-// One exchange with the server. Sends the request exactly as written, with its path unchanged.
+// Sends a request to the server exactly as written, with its path unchanged, and reads the reply.
 import {
   type Agent,
   request as httpRequest,
@@ -61,7 +61,7 @@ export async function exchange(request: FuzzRequest, way: Way): Promise<Reply | 
     outgoing.end(body ?? undefined);
   });
   const answer = await answered.catch((error: Error) => {
-    // The HTTP library's own reply to a HEAD request has a body.
+    // The HTTP library's own reply to a HEAD request has a body, which Node's client rejects.
     if (isForTheLibrary(request)) return null;
     return finding(`no reply: ${error.message}`);
   });

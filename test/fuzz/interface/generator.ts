@@ -1,5 +1,5 @@
 // Generates whole requests: an operation from the OpenAPI document, a caller, a body that fits the schema,
-// and then faults in each of them.
+// and then faults in any of these.
 import type { Random } from "../../../bench/random.js";
 import type { Voice } from "./dictionary.js";
 import { mutateJson, mutatePath, mutateValue, oddSegment } from "./mutations.js";
@@ -26,13 +26,14 @@ const MEDIA = [
 ];
 const ENCODINGS = ["gzip", "br", "identity", "GZIP", "gzip, gzip", "deflate", "x"];
 /**
- * An operation gets one more share in the random choice for every `MEMBERS_PER_SHARE` members in its body.
+ * The more members an operation's body has, the more often it is chosen: one more time for each group of this
+ * many members.
  */
 const MEMBERS_PER_SHARE = 5;
 const NDJSON_LINES = [0, 1, 3, 20];
 
 export class Generator {
-  /** Operations with more body members occur more often. */
+  /** Operations to choose from; those with more body members are listed more often. */
   readonly #operations: readonly Operation[];
 
   constructor(
@@ -95,7 +96,10 @@ export class Generator {
     return `${tenant}-missing`;
   }
 
-  /** Includes one index of another tenant, whose existence only reads and refusals may acknowledge. */
+  /**
+   * Returns the tenant's indexes and sometimes an index of any tenant. Only reads and refusals may
+   * acknowledge that another tenant's index exists.
+   */
   #ownIndexes(random: Random, tenant: string): string[] {
     const own = INDEXES.map((index) => indexName(tenant, index));
     return chance(random, 6) ? [...own, random.pick(ALL_INDEXES)] : own;
@@ -188,7 +192,7 @@ function lines(random: Random, one: () => Uint8Array): Uint8Array {
   );
 }
 
-/** Returns only headers that an HTTP client is able to send. */
+/** Returns an unusual header, but only one that an HTTP client is able to send. */
 function oddHeader(random: Random, tenant: string): Header {
   const text = Buffer.from(oddText(random).slice(0, 2_000))
     .toString("latin1")

@@ -11,7 +11,8 @@ import { decodeRequest, encodeRequest, type FuzzRequest, shownRequest } from "./
 import { World } from "./world.js";
 
 /**
- * Requests per chapter. After each chapter, the fuzzer empties and refills the server without restarting it.
+ * Number of requests per chapter. After each chapter, the fuzzer empties and refills the server without
+ * restarting it.
  */
 const CHAPTER_REQUESTS = 300;
 const SAMPLED_REQUESTS = 20_000;
@@ -62,7 +63,7 @@ export async function interfaceTarget(http: "auto" | "node", casesInTests: numbe
   };
 }
 
-/** Adds the request to the message of any finding. */
+/** Runs `work`. If it fails, adds the request to the error message. */
 async function within<T>(request: FuzzRequest, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -83,7 +84,7 @@ function operationOf(operations: readonly Operation[], { method, path }: FuzzReq
   return fitting.sort((a, b) => a.parameters.length - b.parameters.length)[0];
 }
 
-/** Records what later requests can refer to, and the current rights of all keys. */
+/** Records the ids and names that later requests can refer to, and the current rights of all keys. */
 async function learn(world: World, { request, operation }: Case, { status, json }: Reply): Promise<void> {
   if (operation === undefined || request.method === "GET" || request.method === "HEAD" || status >= 300)
     return;

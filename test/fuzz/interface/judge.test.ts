@@ -1,5 +1,5 @@
-// The interface fuzzer's judge must detect the faults that it is meant to find: replies as a faulty server
-// would send them.
+// Tests that the interface fuzzer's judge detects the faults that it is meant to find, in replies such as a
+// faulty server would send.
 import { expect, test } from "vitest";
 import { OPENAPI } from "../../../server/http/openapi/document.js";
 import { OpenApiContract } from "../../e2e/world/openapi-contract.js";

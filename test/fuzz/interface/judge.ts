@@ -1,4 +1,4 @@
-// Conditions that every reply must meet, whatever the request.
+// Checks that every reply must pass, whatever the request.
 
 import type { Route } from "../../../server/http/route.js";
 import { ROUTES } from "../../../server/http/routes/table.js";
@@ -9,7 +9,7 @@ import { type FuzzRequest, isForTheLibrary, saidBy } from "./request.js";
 import { ALL_INDEXES, contentWord, TENANTS } from "./tenants.js";
 import type { Principal, Rights, World } from "./world.js";
 
-/** For each operation tag, the families of error codes that operations may return in addition to SK-SYS. */
+/** For each OpenAPI tag, the families of error codes that its operations may return in addition to SK-SYS. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   indexes: ["IX"],
   documents: ["IX", "DOC"],
@@ -28,7 +28,8 @@ const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
- * A request, its caller, the caller's rights at that time, and the operation that the path selects, if any.
+ * A request, its caller and the caller's rights at that time, and the operation that the path selects, or
+ * null.
  */
 export interface Case {
   readonly request: FuzzRequest;
@@ -40,8 +41,8 @@ export interface Case {
 export class Judge {
   readonly #routes = new Map(ROUTES.map((route) => [route.operation, route]));
   /**
-   * Tenants whose indexes have been swapped or copied, so that the owner of their contents is no longer
-   * known.
+   * Tenants whose indexes have been swapped or copied, so that the judge no longer knows whose contents an
+   * index has.
    */
   readonly #mixed = new Set<string>();
 
@@ -121,7 +122,7 @@ export class Judge {
     );
     if (other !== undefined) finding(`${principal.name} is told of ${other}: ${around(text, other)}`);
     if (rights === null || this.#mixed.has(tenant)) return;
-    // Keys belong to the tenant, and their patterns name indexes.
+    // Replies about keys may name any of the tenant's indexes, because the patterns of keys do.
     const wordsOf = (name: string): string[] =>
       operation?.tag === "keys" ? [contentWord(name)] : [name, contentWord(name)];
     const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).flatMap(
@@ -132,15 +133,17 @@ export class Judge {
   }
 
   /**
-   * The word of the tenant on whose behalf the request acts. Empty for a caller without a valid key, who must
-   * learn nothing about any tenant.
+   * The word of the tenant for which the request acts. Empty for a caller without a valid key, who must learn
+   * nothing about any tenant.
    */
   #tenantOf({ name, tenant }: Principal, rights: Rights | null, { headers }: FuzzRequest): string {
     if (name !== "bootstrap") return rights === null ? "" : (tenant ?? "");
     return this.world.wordOf(headers.find(([header]) => header === "x-skein-tenant")?.[1] ?? "");
   }
 
-  /** Must be called for every reply, to track when the contents of indexes may have moved. */
+  /**
+   * Must be called for every reply, so that the judge knows when contents may have moved to another index.
+   */
   note({ request, operation }: Case, reply: Reply): void {
     if (reply.status >= 300 || request.body === null || operation?.template.includes("{name}") !== true)
       return;
@@ -155,8 +158,8 @@ function isForAll({ name }: Principal, { headers }: FuzzRequest): boolean {
 }
 
 /**
- * Returns every name that starts with a tenant's word, in full. Full names matter because a caller who may
- * see an index's name may not be allowed to see its contents.
+ * Returns every full name in the text that starts with a tenant's word. Full names matter because a caller
+ * who may see an index's name may not be allowed to see its contents.
  */
 function namesIn(text: string): string[] {
   return text.match(TENANT_NAME) ?? [];
@@ -217,11 +220,11 @@ function pathIndex({ path }: FuzzRequest, template: string): string {
   return decodeURIComponent(path.split("?")[0]!.split("/")[at]!);
 }
 
-/** The indexes named in the body, such as the value of source_index or target_index. */
+/** The indexes that members of the body name, such as source_index or target_index. */
 function namedIndexes({ body }: FuzzRequest): string[] {
   const text = Buffer.from(body!).toString("utf8");
   const named = [...text.matchAll(/"\w+_index"\s*:\s*"([^"]+)"/g)].map(([, name]) => name!);
-  return named.slice(-1); // if a member occurs twice, the last one counts
+  return named.slice(-1); // if a member is repeated, the server uses the last one
 }
 
 function around(text: string, word: string): string {

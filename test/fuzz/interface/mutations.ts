@@ -59,8 +59,8 @@ const RAW_NUMBERS = [
 const NESTED = [60, 63, 64, 65, 70, 5_000];
 
 /**
- * The fuzzed server's limits are lower. Larger bodies take seconds to generate, and during that time the
- * server closes the idle connection.
+ * Maximum total size of an element's copies in bytes. The fuzzed server's body limit is lower anyway, and
+ * generating larger bodies takes seconds, during which the server closes the idle connection.
  */
 const COPIED_BYTES_MAX = 500_000;
 

@@ -27,7 +27,10 @@ type Transfer = (typeof TRANSFERS)[number];
 const START = /^(\S+) ([A-Z]+) (\/\S*)$/;
 const HEADER = /^([\w-]+): ?(.*)$/;
 const CUT_BYTES = 9;
-/** Heads up to this size are never too long for the HTTP library. */
+/**
+ * The HTTP library never refuses a request for the length of its head if the head has at most this many
+ * bytes.
+ */
 const HEAD_BYTES_SAFE = 15_000;
 /** Number of characters shown of a long run of one character. */
 const REPEATED_SHOWN = 20;
@@ -90,8 +93,8 @@ export function shownRequest(request: FuzzRequest): string {
 }
 
 /**
- * True if the HTTP library itself may refuse the request, without the server's reply format: a long head, or
- * a path with non-ASCII bytes.
+ * True if the HTTP library itself may refuse the request, with a reply that is not in the server's format:
+ * the head is long, or the path has bytes outside ASCII.
  */
 export function isForTheLibrary({ path, headers }: FuzzRequest): boolean {
   const bytes = path.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);

@@ -1,5 +1,5 @@
 // The tenants on the interface fuzzer's server, as data. Everything that belongs to a tenant contains the
-// tenant's word, and an index's content also contains the index's word, so a reply reveals whose data it
+// tenant's word, and an index's content also contains the index's word, so a reply shows whose data it
 // contains. Other tenants' requests never contain these words.
 import { SCOPES } from "../../../server/catalog/records/key.js";
 
@@ -102,7 +102,7 @@ export function beginningOf(name: string): (readonly [path: string, body: object
       `/${name}/data-sources`,
       { url: `http://127.0.0.1:{feeds}/${word}.json`, format: "json", field_map: { name: "title" } },
     ],
-    // A feed that requires a password becomes an incident.
+    // The feed requires a password, so a run fails and becomes an incident.
     [`/${name}/data-sources`, { url: `http://127.0.0.1:{feeds}/locked/${word}`, format: "json" }],
     // Searches that find nothing give the coach something to report about this index.
     ...PEOPLE.map(

@@ -67,7 +67,7 @@ const anyJson = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
 const anyDouble = fc.double();
 const anyInteger = fc.maxSafeInteger();
 
-/** Draws a value from a fast-check arbitrary, determined by `random`. */
+/** Generates a value with a fast-check arbitrary; the same state of `random` gives the same value. */
 export function sampled<T>(random: Random, arbitrary: Arbitrary<T>): T {
   return fc.sample(arbitrary, { seed: random.below(2 ** 31), numRuns: 1 })[0]!;
 }
@@ -102,7 +102,7 @@ export function anyValue(random: Random): unknown {
   return sampled(random, anyJson);
 }
 
-/** Generates one request's values. In careful mode, numbers are in range and texts are ordinary. */
+/** Generates the values in one request. In careful mode, numbers are in range and texts are ordinary. */
 export class Values {
   constructor(
     private readonly random: Random,

@@ -1,5 +1,5 @@
 // The interface fuzzer's server and its contents. Requests delete and change the tenants, keys and indexes,
-// so every chapter starts over with the same ones. The server keeps running.
+// so they are created again before every chapter, without restarting the server.
 
 import { Agent, type Server } from "node:http";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ const NOBODY: readonly Principal[] = [
   { name: "garbage", key: "sk_no-such-key", tenant: null, keyId: null },
 ];
 const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
-/** Milliseconds until the expiring key expires. Until then it is an ordinary key. */
+/** Lifetime in milliseconds of the key that expires. Until then, it is an ordinary key. */
 const EXPIRY_MS = 150;
 /** Maximum number of ids remembered per kind of record. */
 const IDS_MAX = 40;
@@ -62,7 +62,8 @@ function tokenOf(key: string): string {
 }
 
 /**
- * Limits low enough for small requests to reach, and feed timeouts short enough that no request waits long.
+ * Limits are so low that small requests exceed them, and feed timeouts are so short that no request waits
+ * long.
  */
 const CONFIG = {
   cors: "*",
@@ -80,7 +81,7 @@ const CONFIG = {
 };
 
 export class World {
-  /** Ids of created records, keyed by the path of their kind. */
+  /** Ids of created records, keyed by the path of their collection. */
   readonly made = new Map<string, (number | string)[]>();
   readonly document: OpenApi;
   readonly contract: OpenApiContract;
@@ -127,7 +128,10 @@ export class World {
     return { port: this.server.port, agent: this.agent, feedsPort: portOf(this.feeds), key };
   }
 
-  /** Returns null if the server must not accept the key. The bootstrap key has no rights of this kind. */
+  /**
+   * Returns null if the server must reject the key. Also null for the bootstrap key, which is not limited by
+   * rights.
+   */
   rightsOf({ keyId, isToken }: Principal): Rights | null {
     const row = keyId === null ? undefined : this.#rights.get(keyId);
     if (row === undefined || (row.expires_at !== null && Date.parse(row.expires_at) <= Date.now()))
@@ -208,8 +212,8 @@ export class World {
   }
 
   /**
-   * On a busy machine, the expiry time may have passed by the time the request arrives, so this retries with
-   * later times.
+   * On a busy machine, the request may arrive after the expiry time that it sets, so this retries with later
+   * times.
    */
   #letExpire(tenant: string, id: number): Promise<void> {
     let ms = EXPIRY_MS;
@@ -243,7 +247,7 @@ export class World {
       await this.#removeAll("/v1/keys", as(name));
       if (name !== "default") await this.#remove(`/v1/tenants/${id}`);
     }
-    // The server drops data in use a little later, in the background.
+    // Data in use is dropped in the background, a little later.
     await eventually(async () => (await this.#listed("/v1/tenants")).length === 1, "the tenants are gone");
   }
 

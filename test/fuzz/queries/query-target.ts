@@ -13,7 +13,7 @@ import { FILTER_PIECES, filterText } from "./filter-target.js";
 
 const KEY = "fuzzing-admin-key-0123456789abcdef";
 const DOCUMENTS = 400;
-/** CPU time, which other programs on the machine do not affect. */
+/** Maximum CPU time in milliseconds per query. CPU time does not depend on other programs on the machine. */
 const ANSWER_CPU_MS_MAX = 5_000;
 const ANSWER_MS_MAX = 60_000;
 const PATHS = ["/v1/indexes/fuzz/query", "/v1/indexes/fuzz/suggest", "/v1/multi-search"] as const;

@@ -1,5 +1,5 @@
-// Text through the analyser: it gives the same tokens and foldings as the naive model for all characters.
-// Bytes that are not UTF-8 count as separators and do no other harm.
+// Any text through the analyser: it must give the same tokens and foldings as the naive model. Bytes that are
+// not UTF-8 count as separators and do no other harm.
 import type { Random } from "../../../bench/random.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import { analyse, foldValue } from "../../oracle/words/analyse.js";

@@ -1,5 +1,5 @@
-// Texts that a visitor may type, interpreted with a shop's facts: no text makes interpretation fail or take
-// long, and each resulting filter parses.
+// Texts that a visitor may type, interpreted with facts about a shop: interpretation never fails and never
+// takes long, and each resulting filter parses.
 
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../server/ground/limits.js";
 import { parseFilter } from "../../../server/question/filter/filter-parser.js";

@@ -1,5 +1,5 @@
 // Damaged models, and damaged segments with a valid model: whatever passes checkModel is used to embed
-// queries and rows. The vectors may be wrong, but nothing is read or written out of bounds and nothing traps.
+// queries and rows. The vectors may be wrong, but no kernel may trap, or read or write out of bounds.
 import { Random } from "../../../bench/random.js";
 import {
   MODEL_HEADER_BYTES,

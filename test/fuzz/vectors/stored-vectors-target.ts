@@ -1,5 +1,5 @@
-// Damaged stored bytes of vectors, codes and models: decoders refuse them or read what was written, and an
-// engine accepts or refuses codes with a valid checksum, without harm.
+// Damaged stored bytes of vectors, codes and models: decoders refuse the bytes or read what was written. If
+// codes have a valid checksum, the engine accepts or refuses them without harm.
 import type { Random } from "../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";

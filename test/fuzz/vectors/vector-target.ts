@@ -1,4 +1,5 @@
-// Vectors: nearly valid inputs for nearest rows, cosines and external vectors, and damaged codes regions.
+// Nearly valid inputs for the kernels that find nearest rows, compute cosines and store clients' vectors, and
+// damaged codes regions.
 
 import type { Random } from "../../../bench/random.js";
 import {
@@ -20,7 +21,7 @@ import { finding, mutateBytes, type Target } from "../target.js";
 
 const ROWS = [300, 40] as const;
 const WANTED = [0, 1, 10, 1000, 0xffffffff];
-const SEARCH_AT = 7 + VECTOR_SIZE * 4; // within the input of `nearest`
+const SEARCH_AT = 7 + VECTOR_SIZE * 4; // offset within the input of `nearest`
 const KERNELS = ["nearest", "outsideVector", "outsideRecord", "documentRecord"] as const;
 
 function someNumbers(random: Random): number[] {
@@ -186,8 +187,7 @@ interface Copying {
 }
 
 /**
- * Copies the codes to the same rows of a region without codes, returns the result, and then restores that
- * region.
+ * Copies the codes to the same rows of a region without codes. Returns the result and restores that region.
  */
 function copied(guarded: Guarded<Copying>): Uint8Array {
   const { instance, held } = guarded;
