@@ -101,7 +101,7 @@ export class CrashStore implements Store {
     const keys: Uint8Array[] = [];
     for await (const key of this.keys(range)) keys.push(key);
     const freezes = this.#disk.isEager && keys.length > 0 && this.#reachesFreeze();
-    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // a range delete is not atomic
+    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // not atomic
     apply(
       this.#values,
       keys.map((key) => ({ type: "del", key })),

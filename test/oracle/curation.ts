@@ -78,7 +78,10 @@ export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[],
     .slice(0, FIRED_MAX)
     .map((rule) => ({ ...rule, touches: touching(rule, fields, analysis) }));
   const ofType = (type: RankingRule["type"]) => fired.filter((rule) => rule.type === type);
-  /** The first rule that hides, pins or buries the document decides its fate. */
+  /**
+   * The kind of the first rule that hides, pins or buries the document; the other such rules do not affect
+   * it.
+   */
   const fate = (document: Document) =>
     fired.find(({ type, touches }) => type !== "boost" && touches(document))?.type;
   const pins = ofType("pin").flatMap(({ effect }) => effect.documents ?? []);

@@ -361,8 +361,9 @@ function largestSum(counts: number[][]): number {
 }
 
 /**
- * Returns the near terms that are worth pricing, likeliest first. If there are more than PRICED_MAX, those
- * with the fewest edits are considered, then whole terms before prefixes, then the most frequent.
+ * Returns the likeliest near terms: fewest typos first, then the cheapest edits, with a discount for frequent
+ * terms. Only PRICED_MAX terms are considered: those with the fewest edits, whole terms before prefixes, the
+ * most frequent first.
  */
 function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
   const byFrequency = (a: Typo, b: Typo): number =>

@@ -148,8 +148,8 @@ export class QueryLogTwin {
   }
 
   /**
-   * Returns the search that supersedes this one: the next by the same user (or in the same session if there
-   * is no user), if it continues the typing within five seconds.
+   * Returns the search that supersedes this one: the next by the same user (in the same session if the user
+   * is unknown), if it continues the typing within five seconds.
    */
   #successor(search: TwinSearch): TwinSearch | undefined {
     if (search.user === 0 && search.session === 0) return undefined;

@@ -1,6 +1,6 @@
 // Compares the server's facet counts with the oracle's when shards do not send all their values: fields with
-// hundreds of values, evenly and unevenly distributed, ties for the last place, values that only one shard
-// has. Runs with one to eight shards. SKEIN_PROPERTY_SEED repeats a run.
+// hundreds of values, evenly and unevenly distributed, ties at the limit, values that only one shard has.
+// Runs with one to eight shards. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { effort } from "../effort.js";

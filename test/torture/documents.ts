@@ -51,7 +51,7 @@ export function anyMembers(random: Random, share: number): Omit<Document, "id"> 
   return Object.fromEntries(Object.entries(members).filter(() => random.next() < share));
 }
 
-/** A filter in the server's language, and the same filter as a function. */
+/** A filter expression for the server, and the same filter as a function. */
 export interface Filter {
   readonly text: string;
   readonly passes: (document: Document) => boolean;

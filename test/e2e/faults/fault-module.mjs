@@ -1,6 +1,7 @@
-// Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point in its thread.
-// Each point passed is appended to SKEIN_TEST_FAULT_DIR/passed. A file <point>/<turn>-<what> in that folder
-// decides what happens at the next pass: skip, throw, kill or stop. No product code depends on this module.
+// Preloaded (node --import) into the processes that fault-world.ts starts: arms every fault point in its
+// thread. Each point passed is appended to SKEIN_TEST_FAULT_DIR/passed. A file <point>/<turn>-<what> in that
+// folder decides what happens at the next pass: skip, throw, kill or stop. No product code depends on this
+// module.
 import { appendFileSync, existsSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// Shared by the fault point tests: servers and commands that share a data directory and have fault points to
+// What the fault point tests share: servers and commands on one data directory, fault points that a test can
 // arm, and the client's view of all indexes.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
-// Preloaded into the server process of metrics.test.ts (node --import). If a file named after a shard's
-// number appears in SKEIN_TEST_BLOCK_DIR, that shard's thread renames it to <number>.held and blocks until
-// the file is gone. No product code depends on this module.
+// Preloaded (node --import) into the servers of tests that block shards (world/blocked-shards.ts). If a file
+// named after a shard's number appears in SKEIN_TEST_BLOCK_DIR, that shard's thread renames it to
+// <number>.held and blocks until the file is gone. No product code depends on this module.
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, workerData } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// HTTP clients, each of which knows which front-end serves it.
+// HTTP clients that know which front-end serves them.
 import { Agent, request } from "node:http";
 import { ADMIN_KEY, type TestServer } from "../world/harness.js";
 

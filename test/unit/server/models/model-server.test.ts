@@ -59,7 +59,7 @@ describe("a request", () => {
     server.closeIdle();
     await client.post(BODY, NEVER);
     server.script({ reset: true });
-    await client.post(BODY, NEVER); // sent again: the connection was idle, so its loss is no failure
+    await client.post(BODY, NEVER); // sent again: losing an idle connection is harmless
     expect(server.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 2, 2, 3]);
     client.close();
   });

@@ -159,7 +159,7 @@ describe("several threads", () => {
     expect(usedOf(owner, 0)).toBe(sum);
     for (let thread = 0; thread < 4; thread++) owner.forget(thread);
     expect(usedOf(owner, 0)).toBe(sum);
-    const left = planOf(sum + 1); // one more: every request in progress was forgotten
+    const left = planOf(sum + 1); // room for one, because unfinished requests were forgotten
     owner.begin("searches", 0, left, JUNE);
     expect(() => owner.begin("searches", 0, left, JUNE)).toThrow("used up");
   });

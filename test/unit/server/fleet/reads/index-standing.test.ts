@@ -79,7 +79,7 @@ test("no generation is released while another thread is taking hold of it", asyn
   const given = new BigInt64Array(seen);
   const { shared } = standing;
   const workers = [1, 2].map((place) => {
-    const at = wordsOf(place); // this place follows all lower ones
+    const at = wordsOf(place); // offset of this place, after all lower ones
     return new Worker(HOLDER, { eval: true, workerData: { shared, seen, place, at } });
   });
   const told = workers.map(
