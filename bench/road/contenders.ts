@@ -1,6 +1,6 @@
 // Starts the servers to compare, all with the same documents: one for each build and number of threads, with
-// and without cached answers. Lists the contenders, each of which puts load on all or some of a server's
-// front-ends. The contenders' trials alternate.
+// and without cached answers. Lists the contenders whose trials alternate. A contender puts load on all or
+// some of a server's front-ends.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // The catalog on disk. Loads the state at startup and runs commands one at a time; each command is durable
-// before its new state becomes visible. An open catalog also locks the data directory. Independent of what
-// the records mean.
+// before its new state becomes visible. An open catalog also locks the data directory. Knows nothing about
+// what the records mean.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr/pack";

@@ -1,4 +1,4 @@
-// copy-settings-from and swap-with: reads their request bodies and builds the command for a copy. Deals only
+// Reads the request bodies of copy-settings-from and swap-with, and builds the command for a copy. Deals only
 // with names and records: the callers check rights, move data and decide the order of the steps.
 import { SkeinError } from "../ground/errors.js";
 import { describe } from "../ground/input/json-value.js";

@@ -1,4 +1,4 @@
-// Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent: a
+// Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A
 // field gets a new slot if its type or flags change, so an old segment is never read under the new
 // definition. All functions are pure; the catalog stores the results.
 import { describe, isObject } from "../ground/input/json-value.js";

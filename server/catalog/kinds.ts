@@ -1,6 +1,6 @@
-// The table of record kinds in the catalog. The state, the commands, the stored form, copies and swaps are
-// all derived from it. A new kind needs a file in records/ and its lines here. Backups need no change,
-// because they contain the whole catalog.
+// The table of the catalog's record kinds. The state, the commands, the stored form, copies and swaps are all
+// derived from it. A new kind needs a file in records/ and its lines here. Backups need no change, because
+// they contain the whole catalog.
 import { type DataSource, SOURCE_KIND } from "./records/data-source.js";
 import { INCIDENT_KIND, type Incident } from "./records/incident.js";
 import { DROP_KIND, INDEX_KIND } from "./records/index-record.js";

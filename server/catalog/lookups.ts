@@ -1,5 +1,5 @@
 // Maps for finding records in the catalog's state other than by id: indexes by name, keys by a value's hash
-// or prefix. They are derived from the records and never stored.
+// or prefix. They are derived from the records and are not stored.
 import { type IndexRecord, isMade } from "./records/index-record.js";
 import type { KeyRecord } from "./records/key.js";
 

@@ -1,5 +1,5 @@
-// Records that belong to indexes (rules, synonyms, data sources ...): one list per kind and index, and the
-// commands that all kinds share. Nothing here depends on a particular kind.
+// Records that belong to indexes, such as rules, synonyms and data sources. Keeps one list per kind and
+// index, and has the commands that all kinds share. Nothing here depends on a particular kind.
 import { COUNTERS, type Counter, KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
 import { type Applied, type Change, removed, stored, without } from "./records/kind.js";
 

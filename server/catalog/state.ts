@@ -1,6 +1,6 @@
 // The catalog's state and the only function that changes it. A command contains every id, time and generated
 // value, so applying the same commands always gives the same state. Each record kind's file defines its part
-// of the state and its commands. Independent of the database and the clock.
+// of the state and its commands. Depends neither on the database nor on the clock.
 import {
   copyToIndex,
   deleteIndex,

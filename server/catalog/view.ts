@@ -1,4 +1,5 @@
-// The view of an index record for clients, as the API specification defines it: without slots and versions.
+// Builds the clients' view of an index record, as the API specification defines it, without slots and
+// versions.
 import { fieldView } from "./definition/schema.js";
 import type { IndexRecord } from "./records/index-record.js";
 

@@ -1,5 +1,5 @@
-// Determines a command's server and key: from flags first, then the environment, then the key file of a local
-// server.
+// Determines the server and the key that a command uses. Flags take precedence, then the environment, then
+// the key file of a local server.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

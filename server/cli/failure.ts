@@ -1,4 +1,4 @@
-// How a command ends if it cannot do its job. Defines the exit codes; independent of HTTP and files.
+// Defines how a command ends if it cannot do its job, and the exit codes.
 import { InputError } from "../documents/formats/input-error.js";
 
 /**

@@ -1,5 +1,5 @@
-// Settings that keep the server's memory use small. They must be in place when a process starts, so the
-// process replaces itself once.
+// Applies settings that keep the server's memory use small. They must be in place when a process starts, so
+// the process replaces itself once.
 
 /**
  * glibc returns free memory at the top of its heap to the system once there is more than this many bytes.

@@ -1,6 +1,6 @@
-// Text tables for terminals: measures cell widths, fits the columns into a total width, and truncates with an
-// ellipsis. Cells are untrusted text, so control characters are replaced before they reach the terminal. Pure
-// functions.
+// Formats text tables for terminals. Measures cell widths, fits the columns into a total width, and truncates
+// with an ellipsis. Cells are untrusted text, so control characters are replaced before they reach the
+// terminal. Pure functions.
 
 export interface Column {
   readonly title: string;

@@ -1,4 +1,4 @@
-// The version in package.json.
+// Reads Skein's version from package.json.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_FOLDER } from "../../engine-wasm/host/runtime/built-files.js";

@@ -1,5 +1,5 @@
-// Parses an option whose value is a whole number, such as a page number. Commander completes the error
-// message.
+// Parses an option whose value is a whole number, such as a page number. Commander adds the option's name to
+// the error message.
 import { InvalidArgumentError } from "commander";
 
 export function wholeNumber(text: string): number {

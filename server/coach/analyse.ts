@@ -1,4 +1,4 @@
-// A complete analysis in one function: digests the log, then has each miner look for its own kind of advice.
+// Runs a complete analysis: digests the log, then has each miner look for its own kind of advice.
 import type { Advice } from "../catalog/records/recommendation.js";
 import { digestLog } from "./digest.js";
 import { catalogGaps } from "./miners/gaps.js";

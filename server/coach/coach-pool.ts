@@ -1,4 +1,5 @@
-// The coach's thread. It starts at the first analysis and ends when idle. No other file starts or stops it.
+// Starts and stops the coach's thread. It starts at the first analysis and ends when idle. No other file
+// starts or stops it.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";

@@ -1,4 +1,4 @@
-// The coach as used by the routes: analyses an index's log, and applies or dismisses recommendations.
+// The routes' interface to the coach. Analyses an index's log, and applies or dismisses recommendations.
 import type { MonthlyCounter } from "../access/tenants/limiter.js";
 import type { Plan } from "../access/tenants/plans.js";
 import type { Catalog } from "../catalog/catalog.js";

@@ -1,4 +1,4 @@
-// The data that the miners need from a log, collected in two passes over its rows. The first pass counts the
+// Collects the data that the miners need, in two passes over the log's rows. The first pass counts the
 // searches for each text. The second collects, for texts searched more than once, which hits were shown and
 // clicked, and what people searched for after an unsuccessful search.
 import type { LogRows } from "../query-log/reports/stored-rows.js";

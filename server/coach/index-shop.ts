@@ -1,6 +1,6 @@
-// Runs the coach's searches on an index, optionally with a proposed rule. They leave no trace: they are not
-// logged, counted or cached. They match by keywords only, because the coach looks for missing words: a
-// document that only its vector would find counts as missing.
+// Runs the coach's searches on an index, optionally with a proposed rule. The searches leave no trace: they
+// are not logged, counted or cached. They match by keywords only, because the coach looks for missing words:
+// a document that only its vector would find counts as missing.
 
 import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";

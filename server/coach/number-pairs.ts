@@ -1,5 +1,5 @@
-// A set of pairs of whole numbers, made for millions of pairs: a hash table with open addressing in one array
-// instead of one string per pair.
+// A set of pairs of whole numbers, made for millions of pairs. It is a hash table with open addressing in one
+// array, instead of one string per pair.
 
 const PLACES_MIN = 1024;
 /** A pair of numbers below these limits fits exactly into one double. */

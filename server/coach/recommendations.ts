@@ -1,5 +1,5 @@
-// The recommendations in the catalog: saves an analysis's advice, and finds and lists recommendations. Pure
-// functions.
+// Changes and reads the coach's recommendations in the catalog: saves an analysis's advice, and finds and
+// lists recommendations. Pure functions.
 
 import { ownedBy } from "../catalog/owned-records.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";

@@ -1,5 +1,5 @@
-// The coach's view of an index: its log and its current results. The coach runs on its own thread and sends
-// these requests to another.
+// The coach's interface to an index: its log and its current results. The coach runs on its own thread, and
+// its requests are sent to the thread that can answer them.
 import type { RuleDraft } from "../catalog/records/rule.js";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 

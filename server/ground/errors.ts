@@ -1,6 +1,6 @@
 // The error catalogue: code, HTTP status and meaning. Clients match on `code`; the message in `error` is for
-// people and may change. docs/ERRORS.md has the same table, and a test compares the two. Independent of HTTP:
-// http/respond.ts turns a SkeinError into bytes.
+// people and may change. docs/ERRORS.md has the same table, and a test compares the two. http/respond.ts
+// turns a SkeinError into bytes.
 
 interface ErrorKind {
   readonly status: number;

@@ -1,4 +1,4 @@
-// Fault points in the server's main thread (shards/storage/fault-points.ts). Each is a moment when the
+// The fault points in the server's main thread (shards/storage/fault-points.ts). Each is a moment when the
 // catalog, the shards and the backup files disagree, because only some of them have completed a step.
 // test/e2e/faults/fault-points.test.ts fails if no test reaches a point.
 import { faultPoints } from "../../shards/storage/fault-points.js";

@@ -1,6 +1,6 @@
-// The table of field types: their engine codes, values and capabilities. The schema, filters, documents, the
-// command line and the OpenAPI document use it. A new type needs one entry here, and its own code in the
-// engine. Independent of indexes.
+// The table of field types, with their engine codes, values and capabilities. The schema, filters, documents,
+// the command line and the OpenAPI document use it. A new type needs one entry here, and its own code in the
+// engine. Knows nothing about indexes.
 import {
   TYPE_BOOL,
   TYPE_FLOAT,

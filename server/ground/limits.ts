@@ -1,4 +1,4 @@
-// All of the service's limits. Each name includes its unit. Enforced by the code that they concern.
+// All of the service's limits. Each name includes its unit. The code that a limit concerns enforces it.
 
 /**
  * Limits on requests and replies. A request that exceeds one is refused, or the number that exceeds it is

@@ -1,5 +1,5 @@
-// Structured logs: one JSON object per line, written synchronously so that nothing is lost when the process
-// ends. Only this file uses pino.
+// Writes structured logs, one JSON object per line. Writes are synchronous, so that nothing is lost when the
+// process ends. Only this file uses pino.
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import type { LogLevel } from "./log-levels.js";

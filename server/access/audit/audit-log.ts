@@ -1,6 +1,6 @@
-// The audit log: one line per change, on disk before the change is answered. This class is the only writer of
-// the log's files and rotates them by size. A crash may leave a torn line; the next entry then starts on a
-// new line, and readers skip the torn one.
+// The audit log has one line per change, which is on disk before the change is answered. This class is the
+// only writer of the log's files and rotates them by size. A crash may leave an incomplete line; the next
+// entry then starts on a new line, and readers skip the incomplete one.
 import { type FileHandle, open } from "node:fs/promises";
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";

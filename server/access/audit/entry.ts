@@ -1,4 +1,4 @@
-// A line of the audit log: who changed what, from where, and with what result. It never contains the new
+// An entry of the audit log: who changed what, from where, and with what result. It never contains the new
 // value, because request bodies may contain secrets.
 import { isObject } from "../../ground/input/json-value.js";
 

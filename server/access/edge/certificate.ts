@@ -1,5 +1,5 @@
-// Reads the server's certificate and private key from their files and checks that they work as a pair.
-// Independent of any HTTP library.
+// Reads the server's certificate and private key from their files and checks that they work as a pair. Knows
+// nothing about HTTP libraries.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";

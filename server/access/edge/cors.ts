@@ -1,4 +1,4 @@
-// Cross-origin headers for browsers, sent only to the origins in the configuration.
+// Adds cross-origin headers for browsers, only for the origins in the configuration.
 import type { HeaderLines } from "./headers.js";
 
 const EXPOSED = ["access-control-expose-headers", "x-request-id, retry-after"] as const;

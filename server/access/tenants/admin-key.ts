@@ -1,5 +1,5 @@
-// The bootstrap admin key: taken from the configuration, or created at the first start and kept in the data
-// directory in a file that only its owner can read.
+// Provides the bootstrap admin key. It comes from the configuration or is created at the first start, and is
+// then kept in the data directory in a file that only its owner can read.
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newKeyValue } from "./keys.js";

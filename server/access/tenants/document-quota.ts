@@ -1,6 +1,6 @@
 // Enforces a tenant's document limit exactly, although its writes run concurrently. Writes may run
 // concurrently if they fit even when every document in them is new. A write that might not fit runs alone,
-// because only then is the number of existing documents known for certain. Independent of the documents
+// because only then is the number of existing documents known for certain. Knows nothing about the documents
 // themselves.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 

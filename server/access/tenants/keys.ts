@@ -1,5 +1,5 @@
-// API keys: creates values, reads request bodies and builds the view for clients. Only a value's SHA-256 is
-// stored.
+// Creates API key values, reads request bodies for keys, and builds the clients' view of a key. Only a
+// value's SHA-256 is stored.
 import { hash, randomBytes } from "node:crypto";
 import { type KeyRecord, SCOPES, type Scope } from "../../catalog/records/key.js";
 import { SkeinError } from "../../ground/errors.js";

@@ -1,4 +1,4 @@
-// Request limits, as seen by a request thread. All threads share the counts in memory and change them with
+// Enforces request limits on a request thread. All threads share the counts in memory and change them with
 // atomic operations, so limits are exact across threads without a message per request.
 import type { Plan } from "./plans.js";
 

@@ -1,7 +1,7 @@
 // Counts each tenant's use of its monthly plan, in memory shared by all threads (docs/FORMATS.md, Tables
 // between threads). A tenant's id is its row number, because ids are small and never reused. In each row
-// every thread has its own words, which no other running thread writes; the tenant's use is their sum.
-// Independent of the catalog.
+// every thread has its own words, which no other running thread writes; the tenant's use is their sum. Knows
+// nothing about the catalog.
 //
 // A thread first reserves a use in its own word and then adds up all threads' words. If two threads reserve
 // the last unit at the same time, whichever stores later sees the other's reservation, so the plan's limit is

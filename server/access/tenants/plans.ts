@@ -1,5 +1,5 @@
-// Plans: how much a tenant may use. The configuration defines them, and each tenant's record names one. Usage
-// is counted elsewhere.
+// Reads plans, which define how much a tenant may use, from the configuration. Each tenant's record names
+// one. Usage is counted elsewhere.
 import type { CatalogState } from "../../catalog/state.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
 import { flag, type InputRules, integer, text } from "../../ground/input/readers.js";

@@ -1,6 +1,6 @@
-// Identifies the caller: finds the key in the Authorization header, or the key that signed a search token,
-// and returns its rights. Looks keys up by their hashes, so that the time a look-up takes reveals nothing
-// about a key.
+// Identifies a request's caller. Finds the key in the Authorization header, or the key that signed a search
+// token, and returns its rights. Looks keys up by their hashes, so that the time a look-up takes reveals
+// nothing about a key.
 import { timingSafeEqual } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { KeyValue } from "../../catalog/lookups.js";

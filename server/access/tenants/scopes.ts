@@ -1,5 +1,5 @@
-// What an API key may do (its scopes and index patterns), and which of these rights it may grant to another
-// key.
+// Determines what an API key may do (its scopes and index patterns), and which of these rights it may grant
+// to another key.
 import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import { describe } from "../../ground/input/json-value.js";
 import { checked, text } from "../../ground/input/readers.js";

@@ -1,5 +1,5 @@
-// Tenants: reads request bodies and builds the view for clients. Only the bootstrap admin key manages
-// tenants.
+// Reads request bodies for tenants and builds the clients' view of a tenant. Only the bootstrap admin key
+// manages tenants.
 import type { TenantRecord } from "../../catalog/records/tenant.js";
 import { describe } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";

@@ -1,4 +1,4 @@
-// Keeps tenants' monthly usage across restarts: every second and at shutdown, the thread that owns the
+// Keeps tenants' monthly usage across restarts. Every second and at shutdown, the thread that owns the
 // catalog stores all threads' counts in it. A crash may lose the last second's counts but never adds any.
 // Months begin on the 1st at 00:00 UTC.
 import type { Catalog } from "../../catalog/catalog.js";

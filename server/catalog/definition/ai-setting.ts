@@ -1,5 +1,5 @@
-// The index setting `ai`: whether rules or a language model interpret an index's queries. Reads its members
-// and checks that they are consistent. Queries are interpreted elsewhere.
+// The index setting `ai`, which determines whether rules or a language model interpret an index's queries.
+// Reads its members and checks that they are consistent. Queries are interpreted elsewhere.
 import { isObject } from "../../ground/input/json-value.js";
 import { type BodyMember, defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";
 import {

@@ -1,6 +1,6 @@
-// Settings for semantic search: where an index's vectors come from and how they affect the results. Reads the
-// members and checks that they are consistent with each other and with the schema. Vectors are computed
-// elsewhere.
+// The settings for semantic search, which determine where an index's vectors come from and how they affect
+// the results. Reads the members and checks that they are consistent with each other and with the schema.
+// Vectors are computed elsewhere.
 import { isTextType } from "../../ground/field-types.js";
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, type ValuesOf } from "../../ground/input/object-reader.js";

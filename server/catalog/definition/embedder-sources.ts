@@ -1,6 +1,6 @@
-// The table of embedder sources, which determine where an index's vectors come from. Settings readers, the
-// shards' vector policy, queries and the OpenAPI document use it. The names are stored on disk, so they must
-// never change.
+// The table of embedder sources. A source says where an index's vectors come from. Settings readers, the
+// shards' vector policy, queries and the OpenAPI document use this table. The names are stored on disk, so
+// they must never change.
 import { crc32 } from "node:zlib";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 

@@ -1,5 +1,5 @@
 // The model servers named in settings, and their API keys. Settings never contain a key: it is removed from a
-// change, and the index record stores it sealed for its tenant and its server. Independent of what the
+// change, and the index record stores it sealed for its tenant and its server. Knows nothing about what the
 // servers are used for.
 import { defaultsTo } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";

@@ -1,5 +1,5 @@
 // An index's definition: its name, its fields with their flags, and its default sorting field. Turns an
-// untrusted body into checked definitions with all defaults filled in. Independent of stored data.
+// untrusted body into checked definitions with all defaults filled in. Knows nothing about stored data.
 import { languageCodes } from "../../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../../ground/errors.js";
 import {

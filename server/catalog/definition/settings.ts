@@ -1,4 +1,4 @@
-// An index's search settings: the defaults, and how a change is checked against the schema. Most settings
+// An index's search settings. Defines the defaults and checks a change against the schema. Most settings
 // affect only queries, but a change to one that affects the documents' terms makes stored segments stale.
 
 import { isTextType } from "../../ground/field-types.js";

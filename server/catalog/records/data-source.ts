@@ -1,4 +1,4 @@
-// Data sources: the record and its storage. server/documents/sources reads request bodies and runs the
+// The record of a data source, and its storage. server/documents/sources reads request bodies and runs the
 // sources.
 import type { StoredKind } from "./kind.js";
 

@@ -1,4 +1,5 @@
-// Data source incidents: the record and its storage. server/documents/sources creates and resolves them.
+// The record of a data source's incident, and its storage. server/documents/sources creates and resolves
+// incidents.
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 

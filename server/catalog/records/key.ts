@@ -1,5 +1,5 @@
-// API keys: the record, its storage, and its commands. server/access/tenants reads request bodies and decides
-// what a key may do.
+// The record of an API key, its storage, and its commands. server/access/tenants reads request bodies and
+// decides what a key may do.
 import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
 
 /** All scopes a key can have. `admin` includes the others. */

@@ -1,5 +1,5 @@
-// What each kind of record declares about itself, and how a record's file describes a change to stored
-// records.
+// Defines what each kind of record declares about itself, and how a record's file describes a change to
+// stored records.
 
 /** How one kind of record is stored. kinds.ts lists all kinds. */
 export interface StoredKind {

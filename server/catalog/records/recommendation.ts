@@ -1,4 +1,4 @@
-// The coach's recommendations: the record and its storage. server/coach creates them.
+// The record of a coach's recommendation, and its storage. server/coach creates recommendations.
 import type { StoredKind } from "./kind.js";
 import type { RuleDraft } from "./rule.js";
 

@@ -1,4 +1,4 @@
-// Ranking rules: the record, its storage, and the reader for create and PATCH bodies. The caller checks
+// The record of a ranking rule, its storage, and the reader for create and PATCH bodies. The caller checks
 // filters and recognises words; server/question/curate applies rules to queries.
 import { ID_BYTES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import { SkeinError } from "../../ground/errors.js";

@@ -1,4 +1,4 @@
-// Data source runs: the record and its storage. server/documents/sources creates and changes them.
+// The record of a data source's run, and its storage. server/documents/sources creates and changes it.
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { StoredKind } from "./kind.js";
 

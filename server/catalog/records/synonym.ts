@@ -1,4 +1,4 @@
-// Synonym groups: the record, its storage, the reader for create and PATCH bodies, and the view for clients.
+// The record of a synonym group, its storage, the reader for create and PATCH bodies, and the clients' view.
 // Queries are expanded elsewhere.
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";

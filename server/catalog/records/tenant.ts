@@ -1,4 +1,4 @@
-// Tenants: the record, its storage, and its commands.
+// The record of a tenant, its storage, and its commands.
 import { KEY_KIND, type KeyRecords } from "./key.js";
 import { type Applied, removed, type StoredKind, stored, without } from "./kind.js";
 import { USAGE_KIND, type UsageRecords } from "./usage.js";

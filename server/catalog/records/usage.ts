@@ -1,4 +1,4 @@
-// Tenants' monthly usage: the record, its storage, and its command.
+// The record of a tenant's monthly usage, its storage, and its command.
 import { type Applied, type StoredKind, stored } from "./kind.js";
 
 /** A tenant's usage in one month (UTC, "2026-01"). */

@@ -1,7 +1,7 @@
-// Where an index's documents are stored. While the index is small, they are all in one shard, its home,
-// because each additional shard costs every query about as much as the first. Once the index has grown, they
-// are spread over all shards by the hashes of their ids. An index has one data number for documents at home
-// and another for spread documents, so that both sets can coexist in the shards while the index moves.
+// Determines where an index's documents are stored. While the index is small, they are all in one shard, its
+// home, because each additional shard costs every query about as much as the first. Once the index has grown,
+// they are spread over all shards by the hashes of their ids. An index has one data number for documents at
+// home and another for spread documents, so that both sets can coexist in the shards while the index moves.
 import type { Limits } from "../../ground/limits.js";
 import type { IndexRecord } from "../records/index-record.js";
 

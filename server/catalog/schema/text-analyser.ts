@@ -1,5 +1,5 @@
-// The engine's analyser for one index, as used by queries and filters. Documents pass through the same code
-// in the shards, so the two cannot disagree.
+// Applies the engine's analyser to the text of queries and filters for one index. Documents pass through the
+// same code in the shards, so the two cannot disagree.
 import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../records/index-record.js";
 import type { ResolvedSchema } from "./resolved-schema.js";

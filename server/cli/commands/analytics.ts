@@ -1,4 +1,4 @@
-// `skein analytics`: shows frequent searches, searches without results, and trends; also erases a person's
+// `skein analytics` shows frequent searches, searches without results, and trends. It also erases a person's
 // data.
 import { Command, Option } from "commander";
 import type { SummaryReport } from "../../query-log/reports/summary.js";

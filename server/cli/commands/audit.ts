@@ -1,4 +1,4 @@
-// `skein audit`: shows who changed what on the server.
+// `skein audit` shows who changed what on the server.
 import { Command } from "commander";
 import type { AuditEntry } from "../../access/audit/entry.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";

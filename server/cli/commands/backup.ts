@@ -1,5 +1,5 @@
-// `skein backup`: has a running server make a backup and waits until it is complete. With --to, copies its
-// files to another place on the same machine.
+// `skein backup` has a running server make a backup and waits until it is complete. With --to, it copies the
+// backup's files to another place on the same machine.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// `skein coach`: runs the coach on the log, shows its recommendations, and applies or dismisses one.
+// `skein coach` runs the coach on the log, shows its recommendations, and applies or dismisses one.
 import { Command, Option } from "commander";
 import { RECOMMENDATION_STATUSES, type Recommendation } from "../../catalog/records/recommendation.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";

@@ -1,5 +1,5 @@
-// `skein import`: imports a file or standard input into an index. Connects the readers and schema inference
-// of server/documents/formats with the sender in cli/upload, and reports the result.
+// `skein import` imports a file or standard input into an index. Connects the readers and schema inference of
+// server/documents/formats with the sender in cli/upload, and reports the result.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";

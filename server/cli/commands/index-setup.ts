@@ -1,5 +1,5 @@
-// Makes sure that an import's index exists: uses the existing one, or creates it with a given or inferred
-// schema. No other part of the import calls the index routes.
+// Makes sure that the index for an import exists: uses the existing one, or creates it with a given or
+// inferred schema. No other part of the import calls the index routes.
 
 import { readFile } from "node:fs/promises";
 import type { InferredSchema } from "../../documents/formats/infer.js";

@@ -1,4 +1,4 @@
-// `skein indexes`: lists the server's indexes.
+// `skein indexes` lists the server's indexes.
 
 import { Command } from "commander";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";

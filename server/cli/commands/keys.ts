@@ -1,4 +1,4 @@
-// `skein keys`: creates, lists, rotates and deletes API keys. A key's value is shown only once, when it is
+// `skein keys` creates, lists, rotates and deletes API keys. A key's value is shown only once, when it is
 // created or rotated.
 
 import { Command } from "commander";

@@ -1,4 +1,4 @@
-// `skein rules`: lists an index's ranking rules.
+// `skein rules` lists an index's ranking rules.
 
 import { Command } from "commander";
 import type { RankingRule } from "../../catalog/records/rule.js";

@@ -1,5 +1,5 @@
-// Follows a data source run to its end and shows its progress: on a terminal one line rewritten in place,
-// otherwise a line every few seconds.
+// Follows a data source run to its end and shows its progress. A terminal gets one line that is rewritten in
+// place; any other output gets a line every few seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunView } from "../../documents/sources/run-view.js";

@@ -1,4 +1,4 @@
-// `skein search`: runs one query and shows its hits as a table, with facets.
+// `skein search` runs one query and shows its hits as a table, with facets.
 
 import { Command, Option } from "commander";
 import { parseExact } from "../api.js";

@@ -1,4 +1,4 @@
-// `skein serve`: defines the server's flags and runs the server until a signal stops it.
+// `skein serve` runs the server until a signal stops it. This file defines the command's flags;
 // server/operate/config/config.ts interprets flags and environment variables.
 
 import { isatty } from "node:tty";

@@ -1,4 +1,4 @@
-// `skein similar`: lists the documents similar to one of an index's documents.
+// `skein similar` lists the documents similar to one of an index's documents.
 import { Command } from "commander";
 import { parseExact } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";

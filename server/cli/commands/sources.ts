@@ -1,4 +1,4 @@
-// `skein sources`: connects feeds to an index, previews and runs them, and shows recent runs.
+// `skein sources` connects feeds to an index, previews and runs them, and shows recent runs.
 
 import { Command, InvalidArgumentError } from "commander";
 import type { SourceView } from "../../documents/sources/data-source.js";

@@ -1,4 +1,4 @@
-// `skein synonyms`: lists an index's synonym groups, and adds groups from a file.
+// `skein synonyms` lists an index's synonym groups, and adds groups from a file.
 
 import { Command } from "commander";
 import type { SynonymGroup } from "../../catalog/records/synonym.js";

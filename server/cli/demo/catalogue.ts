@@ -1,4 +1,4 @@
-// The demo catalogue: a few hundred products generated from the word lists, the same ones every time. Pure
+// Generates the demo catalogue from the word lists: a few hundred products, the same ones every time. Pure
 // functions.
 
 import type { InferredSchema } from "../../documents/formats/infer.js";

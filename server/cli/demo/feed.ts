@@ -1,5 +1,5 @@
-// The demo's own feed: part of its catalogue as a merchant feed, served on loopback, and an index that
-// follows it.
+// Serves part of the demo catalogue as a merchant feed on loopback, and creates an index that follows this
+// feed.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

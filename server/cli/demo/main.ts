@@ -1,4 +1,4 @@
-// `npm run demo`: a server with a small shop, a few searches, and suggestions for what to try next. Runs
+// `npm run demo` starts a server with a small shop, runs a few searches, and suggests what to try next. Runs
 // until Ctrl-C; with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches. Its help text is in
 // scripts/demo.mjs.
 

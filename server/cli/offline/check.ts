@@ -1,4 +1,4 @@
-// `skein check` and `skein repair`: verify and repair a stopped server's data directory. This file only
+// `skein check` and `skein repair` verify and repair a stopped server's data directory. This file only
 // prints; server/operate/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";

@@ -1,4 +1,4 @@
-// `skein restore`: turns a backup into a data directory, without a server.
+// `skein restore` turns a backup into a data directory, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";

@@ -1,4 +1,4 @@
-// `skein rotate-secrets`: replaces the key that encrypts a data directory's secrets, without a server.
+// `skein rotate-secrets` replaces the key that encrypts a data directory's secrets, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "../../documents/formats/input-error.js";

@@ -1,4 +1,4 @@
-// `skein token`: creates a search token from a key, without contacting a server.
+// `skein token` creates a search token from a key, without contacting a server.
 import { Command } from "commander";
 import { shownPrefix } from "../../access/tenants/keys.js";
 import { makeToken, openToken, sentToken } from "../../access/tenants/search-token.js";

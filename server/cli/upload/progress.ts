@@ -1,6 +1,6 @@
-// Shows an import's progress on standard error: on a terminal one line rewritten in place, otherwise a line
-// every few seconds. Shows documents per second, and estimates the remaining time from how many of the file's
-// bytes have been read.
+// Shows an import's progress on standard error. A terminal gets one line that is rewritten in place; any
+// other output gets a line every few seconds. Shows documents per second, and estimates the remaining time
+// from how many of the file's bytes have been read.
 
 import type { Source } from "../../documents/formats/source.js";
 import { grouped, truncate } from "../table.js";

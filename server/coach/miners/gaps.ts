@@ -1,5 +1,5 @@
-// Gaps in the catalogue: frequent searches without useful results, whose users find nothing with other
-// searches either. Texts that differ only in word forms or word order count as one gap.
+// Finds gaps in the catalogue. A gap is a frequent search without useful results, whose users find nothing
+// with other searches either. Texts that differ only in word forms or word order count as one gap.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";

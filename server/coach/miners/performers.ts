@@ -1,5 +1,5 @@
-// Top performers: query texts with a much higher click-through rate than other texts that are searched about
-// as often.
+// Finds top performers, which are query texts with a much higher click-through rate than other texts that are
+// searched about as often.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
 import type { LogDigest, TextDigest } from "../digest.js";

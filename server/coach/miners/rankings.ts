@@ -1,5 +1,5 @@
-// Ranking opportunities: texts for which documents well below the top get many clicks, although fewer people
-// look that far down. A rule that lifts these documents is tried on the index before it is proposed.
+// Finds ranking opportunities: texts for which documents well below the top get many clicks, although fewer
+// people look that far down. A rule that lifts these documents is tried on the index before it is proposed.
 // According to the click model it must increase the clicks for the text, and it must not cost clicks for
 // other texts that trigger it.
 //

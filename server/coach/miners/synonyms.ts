@@ -1,6 +1,6 @@
-// Missing synonyms: people search for a word, find little, then search for another word instead and click. If
-// significantly many people do so, they treat the two words as the same. Typing errors, other word forms,
-// narrower or wider searches and changes of subject are not synonyms.
+// Finds missing synonyms. People search for a word, find little, then search for another word instead and
+// click. If significantly many people do so, they treat the two words as the same. Typing errors, other word
+// forms, narrower or wider searches and changes of subject are not synonyms.
 import type { Advice } from "../../catalog/records/recommendation.js";
 import { confidenceOf } from "../advice.js";
 import type { LogDigest, Step, TextDigest } from "../digest.js";

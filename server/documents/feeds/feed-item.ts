@@ -1,5 +1,5 @@
-// What reading a feed yields: items. Each is a plain object or the reason why there is none. Independent of
-// the feed's format and of the index.
+// The items read from a feed, whatever its format. Each has either a plain object or the reason why it could
+// not be read. Knows nothing about the index.
 
 import type { FeedFormat } from "../../catalog/records/data-source.js";
 import { FeedError } from "../../ground/errors.js";

@@ -1,5 +1,5 @@
-// Makes readers use what has arrived of a slow feed. They normally wait for full blocks, but a preview needs
-// the first items promptly.
+// Makes readers use the data of a slow feed as it arrives. They normally wait for full blocks, but a preview
+// needs the first items promptly.
 
 const FLUSH = new Uint8Array(0);
 

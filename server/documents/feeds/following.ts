@@ -1,4 +1,4 @@
-// Puts an element that has already been consumed back in front of its stream.
+// Returns a stream to the state before its first element was consumed: puts that element back in front of it.
 
 /** Yields the first element, then `rest`. Closes `rest` if the reader stops early. */
 export async function* following<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {

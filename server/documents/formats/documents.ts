@@ -1,5 +1,5 @@
-// One interface to every input format: numbered documents with ids, in groups, and a sample from the start.
-// CSV rows become documents only here, because that requires column types.
+// Provides one interface to every input format: numbered documents with ids, in groups, and a sample from the
+// start. CSV rows become documents only here, because that requires column types.
 
 import type { FieldType } from "../../ground/field-types.js";
 import { type CsvRow, guessCellType, readCsv, rowToDocument } from "./csv.js";

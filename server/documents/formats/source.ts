@@ -1,5 +1,6 @@
-// Opens an import file or standard input as a stream of decompressed bytes, and detects the format from them:
-// gzip or plain; a JSON array, JSON lines or CSV. Memory use does not depend on the file's size.
+// Opens an import file or standard input as a stream of decompressed bytes. Detects from the bytes whether
+// they are compressed with gzip, and whether they are a JSON array, JSON lines or CSV. Memory use does not
+// depend on the file's size.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Filters for the document routes (deletion, export), in the filter language of queries.
+// Compiles filters for the document routes (deletion, export), which use the filter language of queries.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";

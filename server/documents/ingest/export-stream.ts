@@ -1,5 +1,5 @@
 // Exports all of an index's documents, or those that match a filter, as NDJSON in pages. All pages are read
-// from one generation, which is kept until the end, so the stream shows a single state however slowly the
+// from one generation, which is kept until the end, so the output shows a single state however slowly the
 // client reads.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";

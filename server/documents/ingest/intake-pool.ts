@@ -1,6 +1,6 @@
-// The intake thread, which splits large batches into documents. The first large batch starts it, and it stops
-// when idle. Small batches are split on the calling thread, because sending them to another thread would cost
-// more. The only file that manages the thread.
+// Runs the intake thread, which splits large batches into documents. The first large batch starts it, and it
+// stops when idle. Small batches are split on the calling thread, because sending them to another thread
+// would cost more. No other file manages the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";

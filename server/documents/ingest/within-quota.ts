@@ -1,7 +1,7 @@
-// Writes for a tenant whose plan limits its documents or bytes. If a write might exceed the document limit,
-// the shards first report which of its documents are new. New documents over the limit are refused
-// individually, and the rest are written. If a write does not fit into the plan's bytes, all its documents
-// are refused.
+// Writes documents for a tenant whose plan limits its documents or bytes. If a write might exceed the
+// document limit, the shards first report which of its documents are new. New documents over the limit are
+// refused individually, and the rest are written. If a write does not fit into the plan's bytes, all its
+// documents are refused.
 import { Action, NO_SLOT } from "../../../shards/protocol/ops.js";
 import {
   askAdditions,

@@ -1,6 +1,6 @@
-// Paths into an item. A step of a path is a column, an XML element with or without its prefix, a member of a
-// nested object, or an element of a list. Paths are compiled once per run and followed for each item. Only an
-// object's own members count, whatever their names.
+// Follows paths into a feed's item. A step of a path is a column, an XML element with or without its prefix,
+// a member of a nested object, or an element of a list. Paths are compiled once per run and followed for each
+// item. Inherited members of an object are ignored, whatever their names.
 import type { FeedObject } from "../feeds/feed-item.js";
 
 /** Returns the value at the end of a path; undefined if there is none. */

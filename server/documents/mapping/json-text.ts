@@ -1,5 +1,5 @@
-// Writes JSON values. Integers beyond 2^53 are bigints, which JSON.stringify refuses; here they keep their
-// digits.
+// Writes JSON values. Integers beyond 2^53 are bigints. JSON.stringify refuses these; this file writes all
+// their digits.
 
 export function toJson(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);

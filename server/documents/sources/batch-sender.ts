@@ -1,6 +1,6 @@
-// The feed thread's side of a run: collects a feed's mapped items and sends them in as many batches as the
-// HTTP thread has asked for. A slow feed's documents are sent after a short delay, even if they do not fill a
-// batch.
+// Sends a run's documents from the feed thread. Collects a feed's mapped items and sends them in as many
+// batches as the HTTP thread has asked for. A slow feed's documents are sent after a short delay, even if
+// they do not fill a batch.
 import type { MessagePort } from "node:worker_threads";
 import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
 import type { MappedItem } from "../mapping/map-item.js";

@@ -1,5 +1,5 @@
-// Data sources: reads the body of a create or PATCH request, validates the result as a whole, and builds the
-// view for clients. Independent of fetching and scheduling.
+// Reads the body of a request to create or PATCH a data source, validates the result as a whole, and builds
+// the clients' view. Knows nothing about fetching and scheduling.
 import { unescape as percentDecoded } from "node:querystring";
 import { type DataSource, FEED_FORMATS, SYNC_MODES } from "../../catalog/records/data-source.js";
 import type { SyncRun } from "../../catalog/records/sync-run.js";

@@ -1,5 +1,5 @@
-// The threads that read feeds. The first feed starts them, and they stop when idle. The only file that
-// manages these threads. If a thread dies, for example because its heap is full, only its run fails.
+// Runs the threads that read feeds. The first feed starts them, and they stop when idle. If a thread dies,
+// for example because its heap is full, only its run fails. No other file manages these threads.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";

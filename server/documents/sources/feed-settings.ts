@@ -1,4 +1,4 @@
-// The configuration member "feeds": which addresses feeds may have, and the limits of a run.
+// The configuration member "feeds", which defines what addresses feeds may have and the limits of a run.
 import { defaultsTo, object } from "../../ground/input/object-reader.js";
 import { flag, type InputRules, integer, texts } from "../../ground/input/readers.js";
 

@@ -1,5 +1,6 @@
-// Messages between the HTTP thread and a feed thread: first the task, then batches from the feed thread and
-// permits from the HTTP thread to send more, finally the result. Only the task contains passwords.
+// Messages between the HTTP thread and a feed thread. The HTTP thread first sends the task, which is the only
+// message with passwords. The feed thread then sends batches, each only after the HTTP thread has sent a
+// permit for it, and finally the result.
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { FeedErrorCode } from "../../ground/errors.js";
 import type { FieldType } from "../../ground/field-types.js";

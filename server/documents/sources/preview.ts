@@ -1,5 +1,5 @@
-// Previews the first items of a feed that need not be a data source yet: the documents that they would become
-// in the index, and a suggested field map and schema. Stores nothing.
+// Previews the first items of a feed, which need not be a data source yet. Returns the documents that they
+// would become in the index, and a suggested field map and schema. Stores nothing.
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { FeedError, SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";

@@ -1,5 +1,5 @@
-// Data sources, their runs and their incidents in the catalog: lookups, and the commands that change them.
-// Pure functions.
+// Finds data sources, their runs and their incidents in the catalog, and builds the commands that change
+// them. Pure functions.
 
 import { ownedBy } from "../../catalog/owned-records.js";
 import type { DataSource } from "../../catalog/records/data-source.js";

@@ -1,6 +1,6 @@
-// One run: reads a feed in a feed thread and writes its documents to the index as they arrive. In the mode
-// `replace`, and if the whole feed was read, then deletes documents that are not in the feed. Independent of
-// queues, schedules and run records.
+// Performs one run of a data source. Reads the feed in a feed thread and writes its documents to the index as
+// they arrive. In the mode `replace`, and if the whole feed was read, then deletes documents that are not in
+// the feed. Knows nothing about queues, schedules and run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { DataSource, FeedValidators } from "../../catalog/records/data-source.js";

@@ -1,4 +1,4 @@
-// Data source runs: the view for clients, and compact storage of item errors.
+// Builds the clients' view of a data source run, and stores item errors compactly.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RunCounts, SyncRun } from "../../catalog/records/sync-run.js";
 

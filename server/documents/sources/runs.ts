@@ -1,6 +1,6 @@
-// Data source runs: queues them, starts them when a slot is free, follows them to their end and records the
-// result. A source has at most one unfinished run. Run records survive a restart, which resumes queued runs
-// and fails those that were running.
+// Manages data source runs. Queues them, starts them when a slot is free, follows them to their end and
+// records the result. A source has at most one unfinished run. Run records survive a restart, which resumes
+// queued runs and fails those that were running.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentQuotas } from "../../access/tenants/document-quota.js";
 import type { Catalog } from "../../catalog/catalog.js";

@@ -1,6 +1,6 @@
 // Determines when data sources are due. Schedules are `hourly`, `daily` or five cron fields; hourly and daily
-// sources are spread over the hour and the day so that they do not all start at once. All times are UTC. The
-// only file that uses node-cron.
+// sources are spread over the hour and the day so that they do not all start at once. All times are UTC. Only
+// this file uses node-cron.
 import cron from "node-cron";
 import type { DataSource } from "../../catalog/records/data-source.js";
 

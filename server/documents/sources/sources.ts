@@ -1,5 +1,5 @@
-// Data sources between HTTP and the catalog: each is created, changed or deleted with a single command, and
-// validated against the index when that command runs. Sources are queued when due; runs.ts does the rest.
+// Creates, changes and deletes data sources for the routes, each with a single catalog command. A source is
+// validated against the index when its command runs. Sources are queued when due; runs.ts does the rest.
 import type { Catalog } from "../../catalog/catalog.js";
 import type { DataSource } from "../../catalog/records/data-source.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";

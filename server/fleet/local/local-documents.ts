@@ -1,4 +1,4 @@
-// This thread's cache of documents recently returned from small indexes. Each entry is the shard's rendering
+// Caches documents that this thread recently returned from small indexes. Each entry is the shard's rendering
 // of the whole document, so any reply can select fields from it.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";

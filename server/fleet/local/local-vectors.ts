@@ -1,4 +1,4 @@
-// This thread's cache of the vectors stored in small indexes; a query compares hundreds of them. Each vector
+// Caches the vectors stored in small indexes for this thread; a query compares hundreds of them. Each vector
 // is fetched from its shard once. It is kept until the board in the index's memory shows that the stored
 // vectors have a new version.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";

@@ -1,5 +1,5 @@
-// The time left for local reads in this turn of the event loop. It is limited because requests that arrive
-// during the turn wait until it ends.
+// Limits the time for local reads in one turn of the event loop, because requests that arrive during the turn
+// wait until it ends.
 
 export class TurnBudget {
   readonly #msMax: number;

@@ -1,6 +1,6 @@
 // One index's generations. The owner numbers the writes and publishes them in order: a generation is
 // published once it and all earlier ones have finished. A failed write must finish too, or later writes could
-// never become visible. Pure bookkeeping, with no clock and no I/O.
+// never become visible. Only keeps the numbers; uses no clock and no I/O.
 import { HeldGenerations } from "../reads/held-generations.js";
 import { type IndexStanding, OWNER_PLACE } from "../reads/index-standing.js";
 

@@ -1,5 +1,5 @@
-// Messages to the shards about whole indexes: standing, open, close, drop, schema, statistics. Encodes a
-// message, sends it to an index's shards and decodes the replies. Makes no decisions and keeps no state.
+// Sends messages about whole indexes to the shards: standing, open, close, drop, schema, statistics. Encodes
+// a message, sends it to an index's shards and decodes the replies. Makes no decisions and keeps no state.
 
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import {

@@ -1,5 +1,5 @@
-// The owner's list of indexes: the state of those that can be opened, and the damage of those whose stored
-// data is unreadable.
+// The owner's list of indexes. Contains the state of those that can be opened, and the damage of those whose
+// stored data is unreadable.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ShardError } from "../../../shards/protocol/errors.js";

@@ -1,5 +1,5 @@
-// Tracks a rebuild: after a schema change, until all shards have the new schema and no segment has an older
-// one.
+// Tracks a rebuild after a schema change. It lasts until all shards have the new schema and no segment has an
+// older one.
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";

@@ -1,7 +1,7 @@
 // Decides which indexes are loaded, and for how long. An index is opened when it is needed, once for any
 // number of concurrent callers. It is unloaded when it has been idle for a while. If more indexes are loaded
-// than allowed, the least recently used ones are unloaded first. An index in use always stays loaded. Indexes
-// are only numbers here; callbacks open and unload them.
+// than allowed, the least recently used ones are unloaded first. An index in use always stays loaded. This
+// file knows indexes only by number; callbacks open and unload them.
 
 export interface ResidencyOptions {
   /** Maximum number of loaded indexes. Exceeded only if that many are in use or cannot be unloaded yet. */

@@ -1,4 +1,5 @@
-// The shards' health: whether all of them respond, and what they report about themselves and their indexes.
+// Reports the shards' health: whether all of them respond, and what they report about themselves and their
+// indexes.
 import { encodePing } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Location } from "../../catalog/schema/placement.js";

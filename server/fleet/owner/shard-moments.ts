@@ -1,5 +1,5 @@
-// A backup's data: a snapshot of each shard's database, all taken at the same moment. They are kept under the
-// backup's id until they have been written to files.
+// Holds a backup's data: a snapshot of each shard's database, all taken at the same moment. The snapshots are
+// kept under the backup's id until they have been written to files.
 
 import {
   decodeBackupWriteReply,

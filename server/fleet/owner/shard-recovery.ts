@@ -1,4 +1,5 @@
-// Brings a shard's new thread into the state of the one that died.
+// After a shard's thread has died, brings its new thread into the same state: opens the indexes in use, and
+// reads the standing of the others.
 import type { Ask } from "../threads/shard-pool.js";
 import type { IndexMessages } from "./index-messages.js";
 import type { IndexState } from "./index-state.js";

@@ -1,4 +1,4 @@
-// The generations of one index that one thread's reads hold. Pure bookkeeping, no I/O.
+// Tracks which generations of one index this thread's reads hold. Uses no I/O.
 import type { IndexStanding } from "./index-standing.js";
 
 export class HeldGenerations {

@@ -1,4 +1,4 @@
-// One index as one thread sees it: its record, its standing and the results that this thread has cached.
+// One thread's view of an index: its record, its standing and the results that this thread has cached.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";

@@ -3,7 +3,7 @@
 // holds, so that the owner drops nothing that is still being read. This needs no lock: if two threads each
 // write one word and then read the other's word, at least one of them sees the other's write, because all
 // these accesses are atomic and have one total order (E. W. Dijkstra, Cooperating sequential processes,
-// 1965). Layout: docs/FORMATS.md.
+// 1965). docs/FORMATS.md shows the layout.
 
 /** Written to the place of a thread that holds no generation. */
 const NONE = -1n;

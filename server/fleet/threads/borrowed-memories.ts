@@ -1,5 +1,5 @@
-// The server's end of the channel for borrowing index memories from one life of a shard's thread, and the
-// readers of these memories. An index gets a reader only if it is read often.
+// The server's end of the channel through which it borrows index memories from one life of a shard's thread,
+// and the readers of these memories. An index gets a reader only if it is read often.
 import type { MessagePort } from "node:worker_threads";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";

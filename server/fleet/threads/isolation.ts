@@ -1,4 +1,4 @@
-// The interface that keeps a read that has ended a shard's thread from ending it over and over.
+// The interface that stops a read that has ended a shard's thread from ending it again and again.
 import type { Message } from "./shard-life.js";
 
 /**

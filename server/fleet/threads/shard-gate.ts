@@ -1,7 +1,7 @@
-// One gate per shard, in memory shared by all threads: while it is open, threads may send reads to the shard
-// directly. The owner closes it while a suspect read may end the shard's thread again (quarantine.ts). Other
-// threads then send their reads through the owner, which keeps the list of suspects. Each thread counts its
-// reads in flight in its own place.
+// One gate per shard, in memory shared by all threads. While a shard's gate is open, threads may send reads
+// to the shard directly. The owner closes it while a suspect read may end the shard's thread again
+// (quarantine.ts). Other threads then send their reads through the owner, which keeps the list of suspects.
+// Each thread counts its reads in flight in its own place.
 
 /** Number of words at the start of each shard's entry, before one word per thread. */
 const HEAD_WORDS = 1;

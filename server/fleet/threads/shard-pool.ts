@@ -1,5 +1,5 @@
-// The shards' threads: limits the requests waiting for each, and replaces threads that die or hang. Treats
-// messages as bytes, and controls threads only through ShardLife.
+// Runs the shards' threads. Limits the requests waiting for each, and replaces threads that die or hang.
+// Treats messages as bytes, and controls threads only through ShardLife.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";

@@ -1,7 +1,7 @@
-// Time slices on the HTTP thread for long work: large bodies, large replies from shards, deep pages. Each
-// turn of the event loop runs one slice, and tenants take turns, so short work waits for at most one slice. A
-// slice yields to light queries in progress, that is, queries that have not needed a slice. A light query
-// passes through this thread several times, and would otherwise wait for a slice each time.
+// Divides long work on the HTTP thread (large bodies, large replies from shards, deep pages) into time
+// slices. Each turn of the event loop runs one slice, and tenants take turns, so short work waits for at most
+// one slice. A slice yields to light queries in progress, that is, queries that have not needed a slice. A
+// light query passes through this thread several times, and would otherwise wait for a slice each time.
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
 
 /**

@@ -1,5 +1,5 @@
-// Watches one thread. The thread proves that it is alive by incrementing a counter in shared memory: each
-// increment is a beat.
+// Detects that a thread hangs. The watched thread proves that it is alive by incrementing a counter in shared
+// memory; each increment is called a beat.
 
 /**
  * A thread counts as hanging if it has not beaten for this many checks in a row. One check without a beat

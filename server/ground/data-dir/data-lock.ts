@@ -1,5 +1,5 @@
-// The lock on a data directory. A server holds it, or a command that must not run at the same time as a
-// server. Node has no file locks, but LevelDB has them on every platform, and they end with the process
+// The lock on a data directory. It is held by a server, or by a command that must not run at the same time as
+// a server. Node has no file locks, but LevelDB has them on every platform, and they end with the process
 // however it ends. So an empty database serves as the lock, and a file next to it names the holder.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

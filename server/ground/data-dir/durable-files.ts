@@ -1,5 +1,5 @@
-// Changes to directories that survive a power failure. A rename, for example, is durable only once its
-// directory has been synced.
+// Changes directories in such a way that the change survives a power failure. A rename, for example, is
+// durable only once its directory has been synced.
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";

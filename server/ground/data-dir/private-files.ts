@@ -1,5 +1,5 @@
-// File permissions: the data directory and all its files belong to the user who runs the server, and no other
-// user can read them.
+// Sets file permissions. The data directory and all its files belong to the user who runs the server, and no
+// other user can read them.
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
-// JSON values that have not been validated: distinguishes objects from other values, and describes a value or
-// a syntax error for error messages.
+// Helpers for JSON values that have not been validated. Distinguishes objects from other values, and
+// describes a value or a syntax error for error messages.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

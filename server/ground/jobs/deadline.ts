@@ -1,4 +1,4 @@
-// Time limits: cancel work at a deadline, or stop waiting for it and let it continue.
+// Limits the time that work may take: cancels it at a deadline, or stops waiting for it and lets it continue.
 
 /** Longest timer delay (ms) that Node.js supports. A timer with a longer delay fires at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;

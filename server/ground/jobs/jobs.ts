@@ -1,7 +1,7 @@
-// Named background work. Jobs on the same subject run one after another in queue order; jobs on different
-// subjects run concurrently. A job can be cancelled. Stopping the server cancels all jobs and waits for them
-// to end. Knows nothing about what the jobs do. Queues are unbounded: before queueing another job, a caller
-// that does not await its jobs must check `has` or cancel the earlier ones.
+// Runs named background work. Jobs on the same subject run one after another in queue order; jobs on
+// different subjects run concurrently. A job can be cancelled. Stopping the server cancels all jobs and waits
+// for them to end. Knows nothing about what the jobs do. Queues are unbounded: before queueing another job, a
+// caller that does not await its jobs must check `has` or cancel the earlier ones.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 

@@ -1,5 +1,5 @@
-// The list of metrics: name, help, labels, and where the values come from. Plain data, no library.
-// docs/OPERATIONS.md has the same list for operators, and a test compares the two.
+// The list of metrics: name, help, labels, and where the values come from. Plain data, without the metrics
+// library. docs/OPERATIONS.md has the same list for operators, and a test compares the two.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 import type { HistogramValues } from "./histogram.js";
 import { QUERY_PHASES } from "./query-trace.js";

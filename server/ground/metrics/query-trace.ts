@@ -1,5 +1,5 @@
-// A stopwatch for one query. At any time exactly one phase is running, so the phases add up to the total. A
-// phase may be entered several times.
+// Measures how long one query spends in each phase. At any time exactly one phase is running, so the phases
+// add up to the total. A phase may be entered several times.
 
 /** The phases, in the order in which a query enters them. "open" occurs only if the index was not loaded. */
 export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;

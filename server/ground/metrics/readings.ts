@@ -1,5 +1,5 @@
-// Values measured when metrics are scraped, unlike the counts in the recorder: the state of shards, indexes
-// and disk. Plain data.
+// Values that are measured when metrics are scraped, such as the state of shards, indexes and disk. The
+// recorder, in contrast, counts continuously. Plain data.
 import type { IndexStats } from "../../../shards/protocol/control.js";
 
 export interface ShardReading {

@@ -2,8 +2,8 @@
 // resolved here, and the connection goes to exactly the address that passed the check, so an attacker gains
 // nothing by changing the DNS answer in between. A name may have both allowed and refused addresses (a
 // network with NAT64 adds some to every name): refused addresses are skipped, and a name without any allowed
-// address is refused. Independent of HTTP. Every request gets its own connection, so a connection is never
-// reused for a name it was not checked for.
+// address is refused. Every request gets its own connection, so a connection is never reused for a name it
+// was not checked for. Knows nothing about HTTP.
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { connect as connectTcp, isIP, type Socket } from "node:net";

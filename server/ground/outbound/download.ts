@@ -1,7 +1,7 @@
-// One download over HTTP or HTTPS: the first answer, the retries, and the body as one stream even if
-// connections break. A broken body is resumed with a range request if the server supports it. Otherwise it is
-// fetched again from the start, and the part that the reader already has is skipped after its hash has been
-// verified. Does not look at the body's contents or encoding: ranges count bytes as sent.
+// Performs one download over HTTP or HTTPS: gets the first answer, retries, and returns the body as one
+// stream even if connections break. A broken body is resumed with a range request if the server supports it.
+// Otherwise it is fetched again from the start, and the part that the reader already has is skipped after its
+// hash has been verified. Does not look at the body's contents or encoding: ranges count bytes as sent.
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";

@@ -1,7 +1,8 @@
-// One GET request and its answer, on a connection of its own that is closed afterwards. The server must wait
-// if the reader is slow. Uses Node's own HTTP client because it accepts an existing, checked connection, and
-// because it reports an error if a server resets the connection while the reader is slow; undici 7 throws an
-// uncatchable assertion error in that case. Redirects, retries and contents are handled elsewhere.
+// Sends one GET request and reads its answer, on a connection of its own that is closed afterwards. If the
+// reader is slow, the server has to wait. Uses Node's own HTTP client because it accepts an existing, checked
+// connection, and because it reports an error if a server resets the connection while the reader is slow;
+// undici 7 throws an uncatchable assertion error in that case. Redirects, retries and contents are handled
+// elsewhere.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { within } from "../jobs/deadline.js";
 import { connectTo, type OutboundRoute } from "./connector.js";

@@ -1,4 +1,4 @@
-// The clock and the pauses between attempts, which tests replace.
+// The clock and the pauses between attempts. Tests replace them.
 import { setTimeout as timeout } from "node:timers/promises";
 import { TIMER_MS_MAX } from "../jobs/deadline.js";
 

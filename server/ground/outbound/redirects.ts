@@ -1,4 +1,4 @@
-// A GET request that follows redirects. The address of every redirect is checked like the first one, and
+// Sends a GET request and follows redirects. The address of every redirect is checked like the first one, and
 // credentials are sent only to their own origin (scheme, host and port). Retries and contents are handled
 // elsewhere.
 import { FeedError } from "../errors.js";
