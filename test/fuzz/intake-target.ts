@@ -202,7 +202,7 @@ function splitAt(bytes: Uint8Array): Uint8Array[] {
   }
 }
 
-/** Reads the whole stream at once. */
+/** The naive model of the framer: splits the whole stream in one step. */
 function naiveLines(stream: Uint8Array): Expected {
   const expected: Expected = { lines: new Map(), tooLong: [] };
   for (const [i, line] of splitAt(stream).entries()) {

@@ -1,5 +1,5 @@
-// The interface of fuzzing targets, and the mutations that targets share. Independent of any particular
-// target.
+// The interface that every fuzzing target implements, and mutations that targets share. Knows nothing about
+// particular targets.
 import type { Random } from "../../bench/random.js";
 
 export interface Target {

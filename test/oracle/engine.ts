@@ -1,5 +1,5 @@
-// The oracle: a list of documents, and queries that examine every one of them. The server must return the
-// same answers, with any number of shards.
+// The oracle: a list of documents, and queries that examine every document. The server must return the same
+// answers, with any number of shards.
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
 import { languageStopWords } from "../../server/question/words/stop-words.js";
 import {

@@ -1,5 +1,5 @@
 // What a search of the oracle finds, before it is converted to an answer, and the choice of related documents
-// when few documents match. Independent of how documents are stored or scored.
+// when few documents match. How documents are stored and scored does not matter here.
 import type { Wishes } from "./curation.js";
 import type { Weighed } from "./plan.js";
 import type { Neighbours, Program, RowMatch, Word } from "./score.js";

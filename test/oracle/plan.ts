@@ -27,7 +27,7 @@ export interface Counts {
   /** Numbers of the fields with `infix`. */
   infixFields: number[];
   documents: number;
-  /** Sequence numbers of the documents with any of the terms in any of the fields. */
+  /** Returns the sequence numbers of the documents that contain any of the terms in a queried field. */
   documentsWith: (terms: string[]) => Set<number>;
 }
 

@@ -1,5 +1,5 @@
-// Queries and answers as clients see them, limited to what the oracle supports. Independent of how answers
-// are computed.
+// Queries and answers as clients see them, limited to what the oracle supports. Nothing here depends on how
+// answers are computed.
 import type { Json } from "./segments/values.js";
 
 /** The query parameters that the oracle supports. */
@@ -27,7 +27,7 @@ export interface Answer {
   hits: { id: string; text_match: number; relevance_bonus: number; match_type: string }[];
   found: number;
   total_pages: number;
-  /** For each facet field, its values in order with their counts. */
+  /** For each facet field, its values with their counts, in the order of the answer. */
   facets: [string, [string, number][]][];
   curated_applied: boolean;
   /** Ids of related documents, in order. */

@@ -1,5 +1,5 @@
 // Scores one document at a time, with floating-point operations in the engine's order. The formula is in
-// docs/ranking.md. Independent of how alternatives and boosts were chosen.
+// docs/ranking.md. Alternatives and their boosts are given; plan.ts chooses them.
 import { compareBytes, type Row } from "./segments/rows.js";
 
 export interface Alternative {

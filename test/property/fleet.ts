@@ -1,6 +1,6 @@
 // Servers with 1, 8, and 2 or 3 shards, side by side (the long run has all four counts). They receive the
 // same writes and queries, and each is compared with the oracle. On some servers, an index starts in one
-// shard and is spread over all shards later in its story. Independent of how stories are generated.
+// shard and is spread over all shards later in its story. Knows nothing about how stories are generated.
 import { expect } from "vitest";
 import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";

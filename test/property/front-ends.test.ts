@@ -29,10 +29,7 @@ const SHAPES = effort(
     }),
   ),
 );
-/**
- * A response is cached when the query is sent for the second time. The third response comes from the cache
- * and must be the same.
- */
+/** The server caches its second answer to a query. The third comes from the cache and must be the same. */
 const TIMES_ASKED = 3;
 
 let fleet: Fleet;

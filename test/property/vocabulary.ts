@@ -1,5 +1,5 @@
-// The words of random stories, chosen to collide: shared prefixes, typos of each other, forms of one word,
-// parts and spellings of part numbers, accents, other scripts. Also texts built from them.
+// The words of random stories, and texts made of them. The words are chosen to collide: shared prefixes,
+// typos of each other, forms of one word, parts and spellings of part numbers, accents, other scripts.
 import fc from "fast-check";
 
 const WORDS = [

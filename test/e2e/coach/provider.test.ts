@@ -1,4 +1,4 @@
-// A language model that phrases the coach's findings: it receives only queries and counts. Whatever it does,
+// A language model that phrases the coach's findings. It receives only queries and counts. Whatever it does,
 // searches continue, and only replies that arrived are counted.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -41,8 +41,8 @@ async function fill(server: TestServer): Promise<void> {
 
 /**
  * For tests that wait until several large uploads have arrived completely, however long that takes. Only one
- * front-end: when chunks of a body move to another thread, their memory in the C heap is not released at
- * once, and the test can measure only resident memory.
+ * front-end: the tests measure resident memory, and when a body's chunks move to another thread, the C heap
+ * does not release their memory immediately.
  */
 const PATIENT = serverOverEachHttp(
   { shards: 1, frontEnds: 1, config: { limits: { bodyIdleMsMax: 300_000 } } },

@@ -1,4 +1,4 @@
-// Many updates of one large document in a batch: each update needs a copy of the document, so the total size
+// Many updates to one large document in a batch. Each update needs a copy of the document, so the total size
 // of a batch's copies is limited.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestServer } from "../world/harness.js";

@@ -1,4 +1,4 @@
-// What visitors of a shop type and must find: spellings of part numbers, joined and split words, word forms,
+// What a shop's visitors type and must find: spellings of part numbers, joined and split words, word forms,
 // scripts without spaces, synonyms. Also checks the parts of an answer besides the hits.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus, TestServer } from "../world/harness.js";

@@ -31,10 +31,7 @@ function typeOf(name: string): string {
   return name.endsWith(".xml") ? "application/xml" : "application/octet-stream";
 }
 
-/**
- * For each file, the number of imported items, the number of failed items, and the expected contents of some
- * documents.
- */
+/** For each file, how many items are imported, how many fail, and what some of the documents must contain. */
 const SAYS: Record<string, { imported: number; failed: number; documents: Record<string, object> }> = {
   "google-merchant-rss_feed.xml": {
     imported: 6,

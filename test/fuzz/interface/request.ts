@@ -32,7 +32,7 @@ const CUT_BYTES = 9;
  * bytes.
  */
 const HEAD_BYTES_SAFE = 15_000;
-/** Number of characters shown of a long run of one character. */
+/** If a character is repeated many times in a row, this many of them are shown. */
 const REPEATED_SHOWN = 20;
 
 export function encodeRequest({ as, method, path, headers, transfer, body }: FuzzRequest): Uint8Array {

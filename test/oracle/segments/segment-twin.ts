@@ -1,5 +1,6 @@
 // The expected contents of a segment, computed directly from the documents: a naive model of the build
-// kernel. Requires valid documents. Knows nothing of byte order or packing; segment-reader.ts decodes those.
+// kernel. Requires valid documents. Byte order and packing are left to segment-reader.ts, which decodes the
+// real segment.
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import { analyse, encodeNorm, foldValue, type OracleAnalysis } from "../words/analyse.js";
 import { markerTerms } from "../words/markers.js";

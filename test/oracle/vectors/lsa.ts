@@ -21,8 +21,8 @@ const compareTerms = (a: { term: string }, b: { term: string }): number =>
   Buffer.compare(Buffer.from(a.term), Buffer.from(b.term));
 
 /**
- * The terms that occur in at least two documents, in ascending order; at most `most` of them, chosen by
- * document count.
+ * Returns the terms that occur in at least two documents, in ascending order. If there are more than `most`,
+ * returns the `most` terms that occur in the most documents.
  */
 export function vocabulary(rows: Map<string, number>[], most: number): VocabularyTerm[] {
   const frequencies = new Map<string, number[]>();

@@ -1,5 +1,5 @@
-// Ways to match words besides the word itself, its prefix and its typos, as listed in docs/ranking.md.
-// Independent of the dictionary.
+// Ways to match words besides the word itself, its prefix and its typos, as listed in docs/ranking.md. They
+// follow from the query alone, whatever words the documents contain.
 import { isDeepStrictEqual } from "node:util";
 import type { SynonymGroup } from "../curation.js";
 import type { Analysis } from "../segments/values.js";
@@ -121,8 +121,8 @@ function partNumbers(text: QueryText): Variant[] {
 }
 
 /**
- * A run of query words that equals an entry of a synonym group (the root of a one-way group) also matches the
- * other entries of the group.
+ * If consecutive query words equal an entry of a synonym group (in a one-way group, its root), they also
+ * match the group's other entries.
  */
 function synonyms(
   text: QueryText,
@@ -173,8 +173,8 @@ function cutAt(letters: string[], places: number[]): string[] {
 }
 
 /**
- * Splits a word of letters in two. Splits a word with digits at one of the changes between letters and
- * digits, at all of them, and at all of them with one number also split in two.
+ * Returns ways to split a word. A word of letters is split in two. A word with digits is split where letters
+ * and digits meet: at one such position, at all of them, or at all of them and once within a number.
  */
 function splits(term: string): string[][] {
   const letters = [...term];

@@ -1,5 +1,5 @@
-// Garbage collections that threads request from V8: from many threads at once, and from an idle thread. Uses
-// the built module, because a worker thread loads JavaScript.
+// Garbage collections that threads request from V8: by many threads at once, and by an idle thread. Uses the
+// built module, because a worker thread cannot load TypeScript.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { effort } from "../../../effort.js";

@@ -1,5 +1,5 @@
-// Every part of the engine that distinguishes field types handles all of them, and returns a status for an
-// unknown type instead of reading it as another type.
+// Every part of the engine that distinguishes field types handles all of them. For an unknown type, it
+// returns a status rather than reading it as another type.
 import { beforeAll, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { statusError } from "../../../../engine-wasm/host/engine-error.js";

@@ -1,4 +1,5 @@
-// Comparing records in place: the cosines are exact, whatever the slots contained before.
+// A table of vector records: cosines computed from the records in its slots are exact, whatever the slots
+// contained before.
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
