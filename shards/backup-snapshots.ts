@@ -1,5 +1,5 @@
-// The database views from which a shard's backups are written, by backup id. Each backup is written in slices
-// between requests.
+// Keeps the database views from which a shard's backups are written, by backup id. Each backup is written in
+// slices between requests.
 import type { Slices } from "./index/slices.js";
 import type { WrittenBackup } from "./protocol/backup.js";
 import { SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";

@@ -1,5 +1,5 @@
-// A shard's fault points (storage/fault-points.ts). test/e2e/faults/fault-points.test.ts fails unless tests
-// reach every point.
+// The fault points in a shard (storage/fault-points.ts). test/e2e/faults/fault-points.test.ts fails unless
+// tests reach every point.
 import { faultPoints } from "./storage/fault-points.js";
 
 export const SHARD_FAULT_POINTS = [

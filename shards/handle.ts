@@ -1,4 +1,4 @@
-// One message in, one reply out: decodes the message, calls the shard, and encodes the result. Contains no
+// Handles one message: decodes it, calls the shard, and encodes the result as the reply. Contains no other
 // logic. Never throws: every failure becomes an error reply.
 import type { IndexShard } from "./index/index-shard.js";
 import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";

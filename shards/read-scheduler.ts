@@ -1,7 +1,7 @@
 // The shard's ends of the read channels, one per requesting thread, and the order in which reads run. Tenants
 // share this thread according to the time they have used (protocol/fair-queue.ts). A long read is
 // interrupted: `meanwhile` runs other tenants' reads in the middle of it, on the same stack
-// (docs/adr/0014-fair-turns.md). Replies are batched, but none waits long for a slow read.
+// (docs/adr/0014-fair-turns.md). Replies are batched, but no reply waits long for a slow read.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
 import { FairQueue } from "./protocol/fair-queue.js";

@@ -1,5 +1,6 @@
 // One shard: a database and its indexes. All of the thread's mutable index state belongs to it. Calls that
-// open, close or drop the same index run one after another. Replaces an index whose engine has trapped.
+// open, close or drop the same index run one after another. If an index's engine has trapped, the shard
+// replaces the index object.
 
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";

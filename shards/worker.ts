@@ -1,5 +1,6 @@
 // The Piscina entry point of a shard's thread. The first message opens the shard described by workerData.
-// Dispatches messages from Piscina and from the channels for reads and memory loans. Contains no logic.
+// Later messages come from Piscina and from the channels for reads and memory loans, and are dispatched here.
+// Contains no other logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { workerData } from "node:worker_threads";

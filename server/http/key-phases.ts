@@ -1,4 +1,4 @@
-// Two of a request's phases: `key` identifies the caller by an API key or search token, and `rate` limits the
+// Two phases of a request. `key` identifies the caller by an API key or search token, and `rate` limits the
 // caller's rate.
 import { clientNetwork } from "../access/edge/client-address.js";
 import { planOfTenant } from "../access/tenants/plans.js";

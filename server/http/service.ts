@@ -1,5 +1,5 @@
 // Turns a request into a reply: runs the phases and the route's handler, writes the audit log, and handles
-// every failure in one place. Independent of the HTTP library and of particular routes.
+// every failure in one place. Knows nothing about HTTP libraries or particular routes.
 import { randomBytes } from "node:crypto";
 import { type AskedOperation, entryOf } from "../access/audit/operations.js";
 import { corsHeaders } from "../access/edge/cors.js";

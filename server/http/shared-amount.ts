@@ -1,6 +1,6 @@
 // A total to which several threads contribute, such as the bytes of all request bodies in memory. Each thread
-// writes its share to its own slot and readers add up the slots, so clearing a dead thread's slot removes its
-// share (docs/FORMATS.md).
+// writes its contribution to its own slot and readers add up the slots, so clearing a dead thread's slot
+// removes its contribution (docs/FORMATS.md).
 
 /** Each slot has its own cache line, because every thread writes to its slot all the time. */
 const SLOT_WORDS = 16;

@@ -1,5 +1,5 @@
-// Streamed replies that are held back at first, so that an error at the beginning still gets its own status.
-// Independent of their content.
+// Sends streamed replies. A reply is held back at first, so that an error at the beginning still gets its own
+// status. Knows nothing about the contents.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";

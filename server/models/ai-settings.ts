@@ -1,5 +1,5 @@
-// The configuration member "ai": addresses of model servers, and the address rules for servers that tenants
-// choose.
+// The configuration member "ai", which contains the addresses of model servers, and the address rules for
+// servers that tenants choose.
 import { defaultsTo, object, optional } from "../ground/input/object-reader.js";
 import {
   anything,

@@ -1,6 +1,6 @@
-// API keys in index settings, sealed at rest. A sealed key opens only for the tenant and the server for which
-// it was given. A tenant can therefore copy settings from one of its indexes to another, but nobody can send
-// the key to another server by changing the URL.
+// Seals the API keys in index settings for storage. A sealed key opens only for the tenant and the server for
+// which it was given. A tenant can therefore copy settings from one of its indexes to another, but nobody can
+// send the key to another server by changing the URL.
 
 import { type KeyedSetting, type ModelServers, serverOf } from "../catalog/definition/model-servers.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";

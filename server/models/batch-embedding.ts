@@ -2,7 +2,7 @@
 // single text makes the batch fail, halving the batch finds that text. It is then shortened, because it is
 // usually too long for the model. If the server refuses even the short text, and accepts a harmless text
 // right afterwards, the text counts as refused. If it refuses the harmless text too, the server has failed.
-// Independent of where texts come from.
+// Knows nothing about where texts come from.
 import { withDeadline } from "../ground/jobs/deadline.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";

@@ -1,5 +1,5 @@
 // Sends one question to a language model on an OpenAI-compatible server (POST .../chat/completions) and
-// returns the JSON answer. Never retries. Independent of what the question is about.
+// returns the JSON answer. Never retries. Knows nothing about the question's subject.
 import { isObject } from "../ground/input/json-value.js";
 import type { JsonSchema } from "../ground/input/readers.js";
 import { withDeadline } from "../ground/jobs/deadline.js";

@@ -1,4 +1,5 @@
-// The text to embed for a document: the values of some of its fields, one per line. Independent of models.
+// Builds the text to embed for a document: the values of some of its fields, one per line. Knows nothing
+// about models.
 
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { resolvedSchemaOf } from "../catalog/schema/resolved-schema.js";

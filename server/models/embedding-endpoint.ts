@@ -1,5 +1,5 @@
-// An embedding server as the rest of Skein sees it. A query gets its vector quickly or not at all. Documents
-// get their vectors, or the caller gets an error and asks again later. Stores nothing on disk.
+// An embedding server as the rest of Skein uses it. A query gets its vector quickly or not at all. For
+// documents, the caller gets the vectors, or an error and tries again later. Stores nothing on disk.
 import type { Limits } from "../ground/limits.js";
 import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";

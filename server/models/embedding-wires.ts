@@ -1,6 +1,6 @@
 // The request formats of embedding servers. A wire defines the paths, bodies and answers of one kind of
-// server. What is common to all of them (when to send requests, how to treat failures, which vectors are
-// valid) is elsewhere; see embedding-request.ts.
+// server. embedding-request.ts contains what all of them share: when to send requests, how to treat failures,
+// which vectors are valid.
 import type { WireName } from "../catalog/definition/embedder-sources.js";
 import { isObject } from "../ground/input/json-value.js";
 import { FIXED_LIMITS } from "../ground/limits.js";

@@ -1,7 +1,7 @@
-// A model server that accepts JSON in POST requests, and the classification of its failures. A tenant may
-// have chosen the server, so its address is checked at every connect, like a feed's. Connections are kept
-// alive and reused, which is safe because all of them go to the one host that was checked. Redirects are not
-// followed. Independent of what requests contain.
+// A client for a model server, which accepts JSON in POST requests. Also classifies the server's failures. A
+// tenant may have chosen the server, so its address is checked at every connect, like a feed's. Connections
+// are kept alive and reused, which is safe because all of them go to the one host that was checked. Redirects
+// are not followed. Knows nothing about what requests contain.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AddressRules } from "../ground/outbound/addresses.js";

@@ -1,4 +1,4 @@
-// Embeds queries, which wait only briefly for their vectors. Queries with the same text share a request.
+// Requests vectors for queries, which wait only briefly for them. Queries with the same text share a request.
 // While the maximum number of requests is in flight, further texts are collected for the next request. A
 // request that is too late for its queries counts as failed at once, but its result is still cached. While
 // the circuit is open, queries do not wait at all.

@@ -1,5 +1,5 @@
-// Recently requested vectors, for all endpoints, limited in total bytes. An endpoint and a text fully
-// determine a vector, so an entry is never stale.
+// Caches recently requested vectors for all endpoints, up to a total number of bytes. An endpoint and a text
+// fully determine a vector, so an entry is never stale.
 import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../ground/metrics/recorder.js";
 

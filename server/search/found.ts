@@ -1,4 +1,4 @@
-// A query's result as a value: `find` returns it, `respond` writes it as JSON, and the coach and the query
+// The type of a query's result. `find` returns it, `respond` writes it as JSON, and the coach and the query
 // log read it. Documents are the bytes that the shards sent.
 import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
 import type { ResolvedField } from "../catalog/schema/resolved-schema.js";

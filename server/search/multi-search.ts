@@ -1,5 +1,6 @@
-// Several searches in one request. Each search is a slot, a function that the caller supplies along with its
-// checks. Runs a few slots at a time and joins their JSON answers into one list without parsing them.
+// Runs several searches in one request. Each search is a slot, a function that the caller supplies along with
+// its checks. A few slots run at a time, and their JSON answers are joined into one list without parsing
+// them.
 import { inSlices } from "../fleet/threads/tenant-slices.js";
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";

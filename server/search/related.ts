@@ -1,6 +1,6 @@
-// Related documents for a query that found little: first documents that contain some of its words, then
-// documents with the nearest vectors. The query's filters and rules apply, and its own results are excluded.
-// Related documents do not count towards `found` or the facets.
+// Finds related documents for a query that found little. Documents that contain some of its words come first,
+// then documents with the nearest vectors. The query's filters and rules apply, and its own results are
+// excluded. Related documents do not count towards `found` or the facets.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";

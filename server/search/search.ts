@@ -1,6 +1,6 @@
-// A whole query at a glance: plan, understand, search by words, search by vectors if that helps, merge, count
-// facets, fetch. Each step has its own file; this file only runs the steps in order. respond.ts writes the
-// result as JSON, and docs/ranking.md describes the ranking.
+// Runs the steps of a query in order: plan, understand, search by words, search by vectors if that helps,
+// merge, count facets, fetch. Each step has its own file. respond.ts writes the result as JSON, and
+// docs/ranking.md describes the ranking.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";

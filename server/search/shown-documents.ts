@@ -1,5 +1,5 @@
-// Which fields of a page's documents are returned, which words are highlighted, and how many bytes they may
-// take. The shards send documents either along with their rows or in a separate fetch.
+// Determines which fields of a page's documents are returned, which words are highlighted, and how many bytes
+// the documents may take. The shards send documents either along with their rows or in a separate fetch.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/definition/settings.js";

@@ -1,5 +1,5 @@
-// Alternative queries: the query with its misspelt words corrected ("did you mean") and, if it found little,
-// popular searches that share its words.
+// Finds alternative queries: the query with its misspelt words corrected ("did you mean") and, if it found
+// little, popular searches that share its words.
 
 import type { QueryText } from "../question/words/query-text.js";
 import type { ExpandedWords } from "./matching/expand.js";

@@ -1,5 +1,5 @@
-// Creates the coach, which has its own thread and its own way to search: its searches are not logged, billed
-// or used for suggestions.
+// Creates the coach, which has its own thread and its own way to search, because its searches are not logged,
+// billed or used for suggestions.
 import { Coach } from "../coach/coach.js";
 import { CoachPool } from "../coach/coach-pool.js";
 import { IndexShop } from "../coach/index-shop.js";

@@ -1,5 +1,5 @@
-// Prepares the data directory before anything in it is opened: creates it, locks it, and closes it to other
-// users.
+// Prepares the data directory before anything in it is opened: creates it, locks it, and denies other users
+// access to it.
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DataDirLockedError, lockDataDir } from "../ground/data-dir/data-lock.js";

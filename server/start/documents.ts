@@ -1,4 +1,4 @@
-// Creates the services that write documents: intake of large bodies, quotas and feeds.
+// Creates the services that write documents: the intake of large bodies, quotas and feeds.
 import { AtOnce } from "../access/tenants/at-once.js";
 import { ByteQuotas } from "../access/tenants/byte-quota.js";
 import { DocumentQuotas } from "../access/tenants/document-quota.js";

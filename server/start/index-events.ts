@@ -1,5 +1,5 @@
-// Passes on the news that an index has been opened or written to the objects that maintain indexes. This
-// class exists because the shards report these events but are created before those objects.
+// Tells the objects that maintain indexes when an index has been opened or written to. This class exists
+// because the shards report these events but are created before those objects.
 
 export interface IndexWatcher {
   opened(uid: number): void;

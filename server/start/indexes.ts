@@ -1,5 +1,5 @@
-// Creates the services that change whole indexes: creation, deletion, rules, synonyms, vectors, and spreading
-// over the shards.
+// Creates the services that change whole indexes. They create, delete and spread indexes, and maintain their
+// rules, synonyms and vectors.
 import type { ModelServers } from "../catalog/definition/model-servers.js";
 import { Curation } from "../indexes/curation.js";
 import { Embedders } from "../indexes/embedders/embedders.js";

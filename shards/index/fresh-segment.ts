@@ -1,5 +1,5 @@
-// Newly built or merged segments: attached, but not yet part of the index. Their bytes exist only in the
-// engine.
+// Newly built or merged segments that are attached to the engine, but not yet part of the index. Their bytes
+// exist only in the engine.
 import { OpenSegment } from "../segments/open-segment.js";
 import { pieceCount, summarize } from "../segments/segment-pieces.js";
 import type { ShardIndexState } from "./state.js";

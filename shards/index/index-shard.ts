@@ -1,5 +1,5 @@
-// One index in one shard: connects its reader, writer and maintenance to a single state and engine instance.
-// After a fault, the owner replaces the whole object.
+// One index in one shard. Connects the index's reader, writer and maintenance to a single state and engine
+// instance. After a fault, the owner replaces the whole object.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";

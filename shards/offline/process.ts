@@ -1,5 +1,5 @@
-// Entry point of the process that checks or repairs one shard. A separate process, because LevelDB may abort
-// on unforeseen damage. Reads one job and writes one report. Contains no logic.
+// The entry point of the process that checks or repairs one shard. It is a separate process, because LevelDB
+// may abort on unforeseen damage. Reads one job and writes one report. Contains no logic.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { OfflineJob } from "../protocol/offline.js";
 import { runJob } from "./shard-job.js";

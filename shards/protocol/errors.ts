@@ -1,4 +1,4 @@
-// Errors between a shard and the server: a code to match on, and a message for the log.
+// Errors sent from a shard to the server. An error has a code to match on, and a message for the log.
 
 /**
  * The index was closed by a fault and is being reopened, or the shard is shutting down. The caller should

@@ -1,5 +1,5 @@
 // Codes in the protocol between threads: requests, write actions, failures. Both sides run the same build, so
-// these numbers may change with a release. docs/FORMATS.md draws the bytes.
+// these numbers may change with a release. docs/FORMATS.md shows the layouts.
 
 /** First byte of a request. */
 export const Op = {

@@ -1,4 +1,4 @@
-// The frame of every reply: a status byte, then the payload or a msgpack {code, message, uid?}.
+// Frames every reply: a status byte, then the payload or a msgpack {code, message, uid?}.
 import { pack, unpack } from "msgpackr/pack";
 import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, SHARD_INTERNAL, ShardError, shardErrorCode } from "./errors.js";

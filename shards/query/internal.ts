@@ -1,4 +1,4 @@
-// Internal members, which no answer shows: `embedding`, and every member whose name starts with an
+// Recognises internal members, which no answer shows: `embedding`, and every member whose name starts with an
 // underscore.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 

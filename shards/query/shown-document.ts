@@ -1,4 +1,4 @@
-// A stored document as an answer shows it: projected members and highlights.
+// Renders a stored document for an answer, with projected members and highlights.
 import type { AnalysisSettings, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../protocol/fetch.js";
 import type { DocumentRecord } from "../segments/document-record.js";

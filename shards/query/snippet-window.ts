@@ -1,5 +1,5 @@
-// Chooses the part of a long text that a snippet shows: the stretch of tokens with the most distinct matched
-// words, preceded by the start of its sentence if that fits. Pure.
+// Chooses the part of a long text that a snippet shows. It is the stretch of tokens with the most distinct
+// matched words, preceded by the start of its sentence if that fits. Pure functions.
 import type { TextBreak } from "./text-breaks.js";
 
 /** A mark that covers tokens `first` to `last`. */

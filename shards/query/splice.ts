@@ -1,5 +1,5 @@
-// Partial updates: splices one JSON object's members into another by copying bytes, so that untouched parts
-// stay exactly as written (numbers beyond 2^53, spacing inside values, member order).
+// Applies partial updates. Splices one JSON object's members into another by copying bytes, so that untouched
+// parts stay exactly as written (numbers beyond 2^53, spacing inside values, member order).
 
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Member } from "../../engine-wasm/host/programs/split-result.js";

@@ -1,7 +1,8 @@
-// Stored documents that were replaced or deleted. Their bytes stay until no read can request them: a document
-// that died in generation g is invisible to reads of g and later. The database also records them, one record
-// per generation, so that they are still deleted after a restart. Deleted documents take disk space until the
-// database is compacted. Their number is recorded too, so that they are still compacted after a restart.
+// Keeps track of stored documents that were replaced or deleted. Their bytes stay until no read can request
+// them: a document that died in generation g is invisible to reads of g and later. The database also records
+// them, one record per generation, so that they are still deleted after a restart. Deleted documents take
+// disk space until the database is compacted. Their number is recorded too, so that they are still compacted
+// after a restart.
 import {
   DamagedBytesError,
   ENVELOPE_DEAD_DOCUMENTS,

@@ -1,5 +1,5 @@
-// Put operations that store documents in the database. Each document is encoded just in time, because
-// thousands of encoded values in memory at once would make garbage collections frequent and long.
+// Creates the put operations that store documents in the database. Each document is encoded just in time,
+// because thousands of encoded values in memory at once would make garbage collections frequent and long.
 import { documentKey } from "../storage/keyspace.js";
 import { lazily } from "../storage/lazy-ops.js";
 import { Scratch } from "../storage/scratch.js";

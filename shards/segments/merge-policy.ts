@@ -1,7 +1,8 @@
-// Chooses the neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers
-// by size. A run of neighbours in the same or lower tiers is merged, smallest tier first, if the run is long
-// enough and its largest segment is not much larger than all others together. Each merge therefore moves a
-// document into a much larger segment, so each document is copied only a logarithmic number of times.
+// Chooses the neighbouring segments to merge next. The choice is a pure function of their sizes. Segments
+// fall into tiers by size. A run of neighbours in the same or lower tiers is merged, smallest tier first, if
+// the run is long enough and its largest segment is not much larger than all others together. Each merge
+// therefore moves a document into a much larger segment, so each document is copied only a logarithmic number
+// of times.
 
 const MIB = 1024 * 1024;
 const TIER_BASE_BYTES = MIB;

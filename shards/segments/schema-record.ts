@@ -1,4 +1,5 @@
-// The stored form of an index's current schema in a shard: msgpack in an envelope.
+// Encodes and decodes the stored form of an index's current schema in a shard, which is msgpack in an
+// envelope.
 import { pack, unpack } from "msgpackr/pack";
 import { checkSchema, type ShardSchema } from "../protocol/control.js";
 import { ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";

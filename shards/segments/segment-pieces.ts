@@ -1,6 +1,6 @@
-// A segment's bytes in the database: pieces of half a MiB, each in an envelope, because LevelDB's compaction
-// handles large values badly. This file interprets only the counts in the segment header and the first and
-// last seq.
+// Stores a segment's bytes in the database as pieces of half a MiB, each in an envelope, because LevelDB's
+// compaction handles large values badly. This file interprets only the counts in the segment header and the
+// first and last seq.
 import {
   SEG_BYTES,
   SEG_HEADER_BYTES,

@@ -1,4 +1,4 @@
-// An index's state in a shard, read only from the manifest, without loading the segments.
+// Reads an index's state in a shard from the manifest alone, without loading the segments.
 import type { OpenReply, StandingRequest } from "../protocol/control.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { manifestKey } from "../storage/keyspace.js";

@@ -1,5 +1,5 @@
-// A store on LevelDB; the only file that uses classic-level. Compression is off: documents are read one by
-// one for each reply (3 us uncompressed, 9 us compressed), and segments are already compressed.
+// Implements the store on LevelDB. Only this file uses classic-level. Compression is off: documents are read
+// one by one for each reply (3 us uncompressed, 9 us compressed), and segments are already compressed.
 import { readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";

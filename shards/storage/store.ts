@@ -1,5 +1,6 @@
-// The storage port: an ordered map of byte keys with atomic batches. test/conformance/store-suite.ts checks
-// the guarantees that every store must give. Knows nothing about the meaning of keys and values.
+// The interface of a store, which is an ordered map of byte keys with atomic batches.
+// test/conformance/store-suite.ts checks the guarantees that every store must give. Knows nothing about the
+// meaning of keys and values.
 
 export type StoreOp = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 

@@ -1,5 +1,4 @@
-// Carries vector codes over to new segments. A merge or re-index keeps the documents, so their codes can be
-// copied.
+// Copies vector codes to new segments. A merge or re-index keeps the documents, so their codes stay valid.
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";

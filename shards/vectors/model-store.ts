@@ -1,4 +1,4 @@
-// Stores an index's embedded model in the database: pieces, and a record that names the active model's
+// Stores an index's embedded model in the database, as pieces and a record that names the active model's
 // pieces. Each model's pieces are written under its own number, so writing the record switches models
 // atomically.
 import { pack, unpack } from "msgpackr/pack";

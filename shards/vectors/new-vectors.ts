@@ -1,5 +1,5 @@
-// Vectors for documents that are being written: embedded by a model, or sent with the documents. Vectors from
-// an endpoint are added later.
+// Determines the vectors of documents that are being written, which are computed by a model or sent with the
+// documents. Vectors from an endpoint are added later.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { IndexVectors } from "./index-vectors.js";
 import type { NewVectors, Vectors } from "./vector-record.js";

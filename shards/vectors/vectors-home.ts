@@ -1,4 +1,4 @@
-// Dependencies that an index's vectors get from the shard and from the jobs that work on them.
+// What an index's vectors need from the shard and from the jobs that work on them.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";

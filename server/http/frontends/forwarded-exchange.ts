@@ -1,4 +1,4 @@
-// The owner's side of a request that arrived at a front-end: an exchange whose body and reply travel as
+// The owner's side of a request that arrived at a front-end. It is an exchange whose body and reply travel as
 // messages instead of through a socket. The other two kinds of exchange belong to the HTTP libraries.
 
 import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";

@@ -1,4 +1,4 @@
-// The owner's view of the front-ends, the threads that share one address and answer searches. Starts and
+// The owner's side of the front-ends, the threads that share one address and answer searches. Starts and
 // watches them, informs them of changes, and answers the requests that they forward. If a front-end hangs or
 // fails, it is replaced while the others continue.
 

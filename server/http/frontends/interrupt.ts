@@ -1,6 +1,6 @@
-// Interrupts whatever a thread of this process is doing, even an endless loop, and leaves the thread alive:
-// its event loop continues as after an uncaught error, except that no `finally` block runs. Worker.terminate
-// can also stop a loop, but it takes the process down if the thread has open uWebSockets.js sockets.
+// Interrupts whatever a thread of this process is doing, even an endless loop, without ending the thread. Its
+// event loop continues as after an uncaught error, except that no `finally` block runs. Worker.terminate can
+// also stop a loop, but it takes the process down if the thread has open uWebSockets.js sockets.
 import { Session } from "node:inspector";
 
 /**

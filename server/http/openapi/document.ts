@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, served at /openapi.json.
+// Assembles the OpenAPI 3.1 document, which is served at /openapi.json.
 import { PATHS } from "./paths.js";
 import { SCHEMAS } from "./schemas.js";
 

@@ -1,4 +1,4 @@
-// An example body for each operation that has one, by operation id. All of them are about one shop with an
+// Example bodies by operation id, for the operations that have one. All of them are about one shop with an
 // index of products. Plain data; a test validates each example against its schema.
 
 const LINES = '{"id":"1","title":"Trail shoe","price":89.5}\n{"id":"2","title":"Road shoe","price":120}\n';

@@ -1,4 +1,4 @@
-// Building blocks for OpenAPI operations: parameters, JSON bodies, replies. Plain data.
+// Helpers for describing OpenAPI operations: parameters, JSON bodies, replies. Plain data.
 import type { JsonSchema } from "../../ground/input/readers.js";
 import { ref } from "./components.js";
 import { EXAMPLES } from "./examples.js";

@@ -1,4 +1,4 @@
-// Analytics routes: they accept events, and return reports and the query log.
+// Analytics routes, which accept events and return reports and the query log.
 import {
   readInterval,
   readNamedPerson,

@@ -1,4 +1,4 @@
-// GET /v1/audit, for the bootstrap admin key only, because the log covers all tenants.
+// The route GET /v1/audit. Only the bootstrap admin key may use it, because the log covers all tenants.
 import { readAuditFilter, readAuditLimit } from "../../access/audit/audit-request.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantRequest } from "../route.js";

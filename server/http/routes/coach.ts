@@ -1,4 +1,4 @@
-// Coach routes: analyses of an index's query log, the resulting recommendations, and decisions on them.
+// Coach routes, for analyses of an index's query log, the resulting recommendations, and decisions on them.
 import { planOfTenant } from "../../access/tenants/plans.js";
 import { anyPatternMatches } from "../../access/tenants/scopes.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";

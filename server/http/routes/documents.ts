@@ -1,4 +1,4 @@
-// Document routes: batch, import, export, single documents, deletion by filter.
+// Document routes, for batches, imports, exports, single documents, and deletion by filter.
 import { planOfTenant } from "../../access/tenants/plans.js";
 import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../documents/ingest/documents.js";
 import { exportDocuments } from "../../documents/ingest/export-stream.js";

@@ -1,7 +1,7 @@
-// GET /health/live: the process responds. GET /health/ready: the server has started and every shard responds.
-// After startup, the server opens the indexes one by one; an index needed earlier is opened immediately.
-// `unseen` is the number of indexes not opened yet. A server with a damaged index is still ready: a restart
-// would not repair that index, and all other indexes work.
+// Health routes. GET /health/live shows that the process responds, and GET /health/ready that the server has
+// started and every shard responds. After startup, the server opens the indexes one by one; an index needed
+// earlier is opened immediately. `unseen` is the number of indexes not opened yet. A server with a damaged
+// index is still ready, because a restart would not repair that index, and all other indexes work.
 import { SkeinError } from "../../ground/errors.js";
 import { dataReply } from "../respond.js";
 import type { Route, RouteRequest } from "../route.js";

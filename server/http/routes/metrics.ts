@@ -1,4 +1,4 @@
-// GET /metrics, in Prometheus text format. The route is outside /v1 because it covers all tenants and
+// The route GET /metrics, which returns Prometheus text. It is outside /v1 because it covers all tenants, and
 // requires the metrics key if one is configured.
 import { carriesKey } from "../../access/tenants/principal.js";
 import { SkeinError } from "../../ground/errors.js";

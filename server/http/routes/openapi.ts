@@ -1,4 +1,4 @@
-// GET /openapi.json.
+// The route GET /openapi.json, which returns the OpenAPI document.
 import { OPENAPI } from "../openapi/document.js";
 import { jsonReply } from "../respond.js";
 import type { Route } from "../route.js";

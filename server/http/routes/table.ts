@@ -1,4 +1,4 @@
-// The whole route table. A test compares it with the OpenAPI document.
+// The table of all routes. A test compares it with the OpenAPI document.
 import type { Route } from "../route.js";
 import { analyticsRoutes } from "./analytics.js";
 import { auditRoutes } from "./audit.js";

@@ -1,5 +1,5 @@
-// Tenant routes, for the bootstrap admin key only; but any tenant may read its own usage. Creating a tenant
-// also creates its first key, which is shown only in that reply.
+// Tenant routes. Only the bootstrap admin key may use them, except that any tenant may read its own usage.
+// Creating a tenant also creates its first key, which is shown only in that reply.
 import { hashKey, keyView, newKeyValue, shownPrefix } from "../../access/tenants/keys.js";
 import { monthEnd } from "../../access/tenants/month-counts.js";
 import { planNamed } from "../../access/tenants/plans.js";

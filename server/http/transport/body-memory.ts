@@ -1,5 +1,5 @@
-// Memory for request bodies: the total over all bodies, and the growing block in which one large body is
-// collected. Independent of sockets.
+// Manages the memory for request bodies: counts the total over all bodies, and grows the block in which one
+// large body is collected. Knows nothing about sockets.
 import type { SharedAmount } from "../shared-amount.js";
 
 /**

@@ -1,6 +1,6 @@
 // A request body on its way from the socket, which pushes pieces, to the route, which pulls them. The route
 // either collects the body up to a limit or streams it with back-pressure. All kinds of exchange fill this
-// queue. Independent of content types and JSON.
+// queue. Knows nothing about content types and JSON.
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";

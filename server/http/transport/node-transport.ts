@@ -1,5 +1,5 @@
-// HTTP on node:http and node:https. Used in tests and where uWebSockets.js has no binary for this Node
-// version or libc. Slower, but otherwise behaves like uws-transport.ts.
+// The HTTP transport on node:http and node:https. Used in tests and where uWebSockets.js has no binary for
+// this Node version or libc. Slower, but otherwise behaves like uws-transport.ts.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";

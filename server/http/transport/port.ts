@@ -1,6 +1,6 @@
-// The interface between the HTTP transport and the service: requests, replies and listeners. It is
-// implemented by uws-transport.ts (uWebSockets.js) and node-transport.ts (node:http), and independent of
-// both.
+// The interface between the HTTP transport and the service: requests, replies and listeners. uws-transport.ts
+// (uWebSockets.js) and node-transport.ts (node:http) implement it. It depends on neither of the two
+// libraries.
 
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import type { HeaderLines } from "../../access/edge/headers.js";

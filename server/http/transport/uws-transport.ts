@@ -1,7 +1,7 @@
-// HTTP on uWebSockets.js. Only this file uses the library (load-uws.ts loads it) and has to follow the
-// library's rules: a request can be read only inside its callback, so everything is copied first; a body
-// chunk is valid only inside its own callback; a response must not be touched after it was aborted or ended;
-// writes belong inside `cork`.
+// The HTTP transport on uWebSockets.js. Only this file uses the library (load-uws.ts loads it) and has to
+// follow its rules. A request can be read only inside its callback, so everything is copied first. A body
+// chunk is valid only inside its own callback. A response must not be touched after it was aborted or ended.
+// Writes belong inside `cork`.
 
 import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Keeps the vectors of indexes up to date: tells shards where vectors come from, trains models and sends them
+// Keeps the vectors of indexes up to date. Tells shards where vectors come from, trains models and sends them
 // to the shards, requests vectors from endpoints, and waits until every document has its vector. Checks an
 // index after it is opened or changed, and when writes to it pause.
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,5 +1,5 @@
-// Selects the documents that a model is trained on: those with the smallest id hashes. This amounts to a
-// random sample that depends neither on the number of shards nor on the order in which documents arrive.
+// Selects the documents that a model is trained on, which are those with the smallest id hashes. This amounts
+// to a random sample that depends neither on the number of shards nor on the order in which documents arrive.
 import { discardMemory } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";

@@ -1,4 +1,4 @@
-// Selects the fields on which an index's model is trained, and their weights. Pure.
+// Selects the fields on which an index's model is trained, and their weights. Pure functions.
 import { crc32 } from "node:zlib";
 import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";

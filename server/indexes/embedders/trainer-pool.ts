@@ -1,5 +1,5 @@
-// Runs the trainer's thread, a new one for each training, so that its memory is released before vectors are
-// produced. Only this file manages the thread.
+// Runs the trainer's thread. Each training gets a new thread, so that its memory is released before vectors
+// are produced. Only this file manages the thread.
 import { Piscina } from "piscina";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";

@@ -1,4 +1,4 @@
-// Entry of the trainer's thread, which trains a model on the sampled documents.
+// The entry point of the trainer's thread, which trains a model on the sampled documents.
 import { workerData } from "node:worker_threads";
 import { move } from "piscina";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";

@@ -1,5 +1,5 @@
-// One shard's part of the copy of an index. It receives the documents in messages of bounded size, a few of
-// them in flight at a time.
+// Writes one shard's part of the copy of an index. Sends the shard its documents in messages of bounded size,
+// a few of them in flight at a time.
 import { encodeAdopt, type MovedDocument, movedBytes } from "../../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { decodeReply } from "../../fleet/threads/shard-errors.js";

@@ -1,4 +1,4 @@
-// Backups of a running server. A backup shows the catalog and all shards at a single moment. Writes are
+// Makes backups of a running server. A backup shows the catalog and all shards at a single moment. Writes are
 // paused only while that moment is fixed; then the backup is streamed to a directory while writes continue.
 // Only one backup runs at a time. Backup names are generated here, so no path ever comes from a client.
 import { randomBytes } from "node:crypto";

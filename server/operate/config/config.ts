@@ -1,4 +1,4 @@
-// A server's configuration. Flags override the environment, which overrides skein.config.json, which
+// Reads a server's configuration. Flags override the environment, which overrides skein.config.json, which
 // overrides the defaults. An invalid value is never replaced by a guess; it is a ConfigError with a one-line
 // message that names the option. Reading the configuration opens and starts nothing.
 import { availableParallelism } from "node:os";

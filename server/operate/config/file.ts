@@ -1,5 +1,4 @@
-// The configuration file: where it is found, how it is read, and the members that can be set only in the
-// file.
+// Finds and reads the configuration file, and defines the members that can be set only in the file.
 import { readFileSync } from "node:fs";
 import { ProxyTrust, proxyTrust } from "../../access/edge/client-address.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "../../access/tenants/plans.js";

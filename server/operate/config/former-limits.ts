@@ -1,5 +1,5 @@
 // Limits that older versions read from the configuration file and that are now fixed. If a file still sets
-// them, they are logged and ignored, so that the server starts after an upgrade.
+// one of them, the setting is logged and ignored, so that the server starts after an upgrade.
 import { isObject, type JsonObject } from "../../ground/input/json-value.js";
 
 const FORMER_LIMITS: ReadonlySet<string> = new Set([

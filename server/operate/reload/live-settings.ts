@@ -1,4 +1,4 @@
-// The current settings. Live settings may change while the server runs, because SIGHUP reloads the
+// The current values of the live settings, which may change while the server runs, because SIGHUP reloads the
 // configuration. Code that needs a live setting must read it here each time and keep no copy. `FixedConfig`
 // contains all other settings.
 import { isDeepStrictEqual } from "node:util";

@@ -1,5 +1,5 @@
-// Analytics as the routes see it: events go in, reports come out. Also maintains the query log and drops the
-// logs of deleted indexes.
+// The routes' interface to analytics: stores events and computes reports. Also maintains the query log and
+// drops the logs of deleted indexes.
 import type { BackupFileSums } from "../../../shards/storage/backup-file.js";
 import type { Catalog } from "../../catalog/catalog.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";

@@ -1,5 +1,5 @@
-// The body of POST .../events: one event or several. Events are validated one at a time, so that an invalid
-// event does not affect the others.
+// Reads the body of POST .../events, which contains one event or several. Events are validated one at a time,
+// so that an invalid event does not affect the others.
 import { SkeinError } from "../../ground/errors.js";
 import { isObject } from "../../ground/input/json-value.js";
 import { object, optional, required } from "../../ground/input/object-reader.js";

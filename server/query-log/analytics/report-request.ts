@@ -1,4 +1,4 @@
-// Report parameters: the period and the number of rows.
+// Reads a report's parameters: the period and the number of rows.
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
 import { type InputRules, text } from "../../ground/input/readers.js";

@@ -1,5 +1,5 @@
-// Each index's popular searches and clicked documents, for ranking and suggestions. Callers never wait: they
-// get the cached value, and stale entries are refreshed from the query log in the background.
+// Provides each index's popular searches and clicked documents, for ranking and suggestions. Callers never
+// wait: they get the cached value, and stale entries are refreshed from the query log in the background.
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";

@@ -1,5 +1,5 @@
-// One index's most frequent searches and clicks, in the forms that queries and suggestions need. Pure except
-// for the analyser.
+// One index's most frequent searches and clicks, in the forms that queries and suggestions need. Pure
+// functions, except for calls to the analyser.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import type { Popular } from "../reports/popular.js";

@@ -1,4 +1,4 @@
-// The documents with the most clicks and conversions.
+// Computes the report on the documents with the most clicks and conversions.
 
 import type { EventBlock } from "../rows/event-block.js";
 import { VALUE_UNITS } from "../rows/journal.js";

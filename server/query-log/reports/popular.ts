@@ -1,4 +1,4 @@
-// The most frequent searches and clicks, which ranking and suggestions favour.
+// Computes the most frequent searches and clicks, which ranking and suggestions favour.
 import type { EventBlock } from "../rows/event-block.js";
 import type { OpenEvent, OpenSearch } from "../rows/open-rows.js";
 import type { RollupPart } from "../rows/rollup.js";

@@ -1,4 +1,5 @@
-// Summary of a period: number of searches, results, clicks and people, latency, and a series by hour or day.
+// Computes the summary of a period: number of searches, results, clicks and people, latency, and a series by
+// hour or day.
 
 import { ColumnReader } from "../rows/columns.js";
 import type { EventBlock } from "../rows/event-block.js";

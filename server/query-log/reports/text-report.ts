@@ -1,4 +1,4 @@
-// The most frequent searches, overall and among those without results.
+// Computes the report on the most frequent searches, overall and among those without results.
 
 import { ColumnReader } from "../rows/columns.js";
 import { CLICKED, SUPERSEDED } from "../rows/marks.js";

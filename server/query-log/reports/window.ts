@@ -1,5 +1,5 @@
-// Reads the data for a report's period: rollups for whole hours and days where they exist, single rows for
-// the rest.
+// Reads the data for a report's period. Uses rollups for whole hours and days where they exist, and single
+// rows for the rest.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { EventBlock } from "../rows/event-block.js";
 import { LogKind, rollupKey } from "../rows/keys.js";

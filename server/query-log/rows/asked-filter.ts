@@ -1,6 +1,6 @@
-// A filter that tells whether a person may have searched for a text in a block of searches, without reading
-// the block. It is a Bloom filter over (person, text) pairs (Bloom, 1970), probed with two hashes (Kirsch and
-// Mitzenmacher, 2006). About one absent pair in a thousand is a false positive; there are no false negatives.
+// Tells whether a person may have searched for a text in a block of searches, without reading the block. It
+// is a Bloom filter over (person, text) pairs (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher,
+// 2006). About one absent pair in a thousand is a false positive; there are no false negatives.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 

@@ -1,5 +1,5 @@
-// A block of logged events: all or some of one log's events in one hour, ordered by time. Immutable. ON DISK:
-// docs/FORMATS.md shows the layout.
+// A block of logged events, which contains all or some of one log's events in one hour, ordered by time.
+// Immutable. ON DISK: docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import { numbered, putNumbered } from "./search-block.js";

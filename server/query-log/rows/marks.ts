@@ -1,5 +1,5 @@
-// Marks: facts about a block's searches that become known after the block was written, as one byte of flags
-// per row. ON DISK: docs/FORMATS.md shows the layout.
+// Marks are facts about a block's searches that become known after the block was written. They are stored as
+// one byte of flags per row. ON DISK: docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 export const MARKS_VERSION = 1;

@@ -1,4 +1,4 @@
-// Stored records of the query log. Each kind of record has its own kind of envelope.
+// Encodes and decodes the stored records of the query log. Each kind of record has its own kind of envelope.
 import { pack } from "msgpackr/pack";
 import { unpack } from "msgpackr/unpack";
 import {

@@ -1,7 +1,7 @@
-// A rollup: sums over one hour or one day of a log, for reports. Its four parts (totals, texts, documents and
-// people) are stored separately, so that a report reads only the parts it needs. A rollup depends only on its
-// period's blocks. If any of them changes, the rollup is deleted and later computed again. ON DISK:
-// docs/FORMATS.md shows the layouts.
+// A rollup contains the sums over one hour or one day of a log, for reports. Its four parts (totals, texts,
+// documents and people) are stored separately, so that a report reads only the parts it needs. A rollup
+// depends only on its period's blocks. If any of them changes, the rollup is deleted and later computed
+// again. ON DISK: docs/FORMATS.md shows the layouts.
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { EventBlock } from "./event-block.js";
 import { EVENT_TYPES, NOBODY, type Person } from "./journal.js";

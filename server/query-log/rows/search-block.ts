@@ -1,6 +1,6 @@
-// A block of logged searches: all or some of one log's searches in one hour, ordered by time and then by id.
-// Immutable; what becomes known later is stored in its marks (marks.ts). ON DISK: docs/FORMATS.md shows the
-// layout.
+// A block of logged searches, which contains all or some of one log's searches in one hour, ordered by time
+// and then by id. Immutable; what becomes known later is stored in its marks (marks.ts). ON DISK:
+// docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";
 import type { Person } from "./journal.js";

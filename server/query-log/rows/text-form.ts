@@ -1,4 +1,4 @@
-// The normalised form of a query's text, by which searches are counted.
+// Computes the normalised form of a query's text. Searches are counted by this form.
 
 /** Applies NFKC and lower case, collapses white space and trims (`Blue  SHOES ` becomes `blue shoes`). */
 export function normalisedText(typed: string): string {

@@ -1,4 +1,4 @@
-// Hours and days, numbered from 1970 in UTC. The log is divided into hours.
+// Numbers hours and days from 1970 in UTC. The log is divided into hours.
 
 export const HOUR_MS = 3_600_000;
 export const HOURS_PER_DAY = 24;

@@ -1,6 +1,6 @@
-// Search durations rounded down to steps of about 3%: fine enough for percentiles, and few enough to keep one
-// counter per step. A step encodes a duration in hundredths of a millisecond and keeps only its six highest
-// bits (HdrHistogram, Gil Tene).
+// Rounds search durations down to steps of about 3%, which is fine enough for percentiles and keeps the
+// number of counters small. A step encodes a duration in hundredths of a millisecond and keeps only its six
+// highest bits (HdrHistogram, Gil Tene).
 
 const STEPS_PER_DOUBLING = 32;
 const HUNDREDTHS_MAX = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-// Trails: each person's searches, in order. A row is in the trail of its user and in the trail of its
+// Trails are each person's searches, in order. A row is in the trail of its user and in the trail of its
 // session. If it has no user, it is also in a trail of only those rows of the session that have no user.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 

@@ -1,5 +1,6 @@
-// A checkpoint turns all logs' open rows into blocks and deletes the journal that contains these rows. Both
-// happen in one batch: after a crash, the disk contains either the rows in the journal or their blocks.
+// Makes checkpoints. A checkpoint turns all logs' open rows into blocks and deletes the journal that contains
+// these rows. Both happen in one batch: after a crash, the disk contains either the rows in the journal or
+// their blocks.
 import type { StoreOp } from "../../../shards/storage/store.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind } from "../rows/keys.js";

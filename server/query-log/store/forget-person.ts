@@ -1,4 +1,4 @@
-// Anonymises a person's rows: the searches and events still count, but can no longer be attributed to the
+// Anonymises a person's rows. The searches and events still count, but can no longer be attributed to the
 // person.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store, StoreOp } from "../../../shards/storage/store.js";

@@ -1,6 +1,6 @@
 // The current state of one log: its hours, its dictionaries and its open rows. Applies the journal's rows,
-// and decides which search a new search supersedes and which search an event belongs to. Independent of the
-// clock and of threads: the same rows always produce the same state.
+// and decides which search a new search supersedes and which search an event belongs to. Depends neither on
+// the clock nor on threads, so the same rows always produce the same state.
 import { hash } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";

@@ -1,4 +1,4 @@
-// A search in a log: either an open row or a row of a block.
+// A search in a log, which is either an open row or a row of a block.
 import type { Asker, Person } from "../rows/journal.js";
 import { compareSearches, type SearchPlace } from "../rows/trails.js";
 import type { MarkedBlock } from "./blocks.js";

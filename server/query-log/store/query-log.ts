@@ -1,5 +1,5 @@
-// The query log: the journal, open rows, blocks and rollups of all logs in one database. The journal makes
-// rows durable, and rows are applied in journal order. Used by one thread, the only one that opens the
+// The query log manages the journal, open rows, blocks and rollups of all logs in one database. The journal
+// makes rows durable, and rows are applied in journal order. Used by one thread, the only one that opens the
 // database.
 //
 // Changes (applying rows, checkpoints, rollups, deletions) run one at a time. Each of them changes the state

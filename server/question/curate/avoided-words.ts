@@ -1,5 +1,5 @@
-// Words that a query softly excludes: documents with such a word rank below all others. They are not hidden,
-// because a document may mention a word only to say that it lacks the thing.
+// Finds the words that a query softly excludes. Documents with such a word rank below all others. They are
+// not hidden, because a document may mention a word only to say that it lacks the thing.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";

@@ -1,6 +1,6 @@
-// Bonuses that a document gets in addition to the score of its words. The reasons are: the query is its part
-// number, the query contains its brand, or a field equals the query or begins with it. docs/ranking.md
-// explains the sizes of the bonuses.
+// Determines the bonuses that a document can get in addition to the score of its words. A document gets a
+// bonus if the query is its part number, if the query contains its brand, or if a field equals the query or
+// begins with it. docs/ranking.md explains the sizes of the bonuses.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";

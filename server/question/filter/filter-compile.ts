@@ -1,6 +1,6 @@
 // Compiles a filter tree under a schema to the engine's postfix operations. Only this file interprets a
-// value's text according to the field type. Independent of queries, because exports and deletions by filter
-// use it too.
+// value's text according to the field type. Knows nothing about queries, because exports and deletions by
+// filter use it too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";

@@ -1,4 +1,4 @@
-// Reads the numeric literals in filters exactly: int64 values beyond 2^53, and decimals compared with integer
+// Reads the numeric literals in filters exactly. int64 values beyond 2^53, and decimals compared with integer
 // fields, must not be converted to a float. Handles only text and numbers.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 

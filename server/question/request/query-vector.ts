@@ -1,5 +1,5 @@
-// A vector that the client sends as part of a query: reads and validates it, and normalises it to length 1,
-// because only its direction matters. Independent of how vectors are compared.
+// Reads and validates a vector that the client sends as part of a query, and normalises it to length 1,
+// because only its direction matters. Knows nothing about how vectors are compared.
 
 import { EMBEDDER_SOURCES, sourcesThat } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSettings } from "../../catalog/definition/settings.js";

@@ -1,6 +1,6 @@
-// The documents that a search token's holder may see. The token's filter is added to every search's filter.
-// Whatever else an answer reveals about an index (its size, other spellings, values that queries may name)
-// must come from these documents, too.
+// Determines which documents a search token's holder may see. The token's filter is added to every search's
+// filter. Whatever else an answer reveals about an index (its size, other spellings, values that queries may
+// name) must come from these documents, too.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";

@@ -1,4 +1,4 @@
-// Words found inside longer words, in fields with `infix`: decides which query words are searched for in this
+// Finds words inside longer words, in fields with `infix`. Decides which query words are searched for in this
 // way, and which alternatives they get. Pure functions; docs/ranking.md explains the reasons.
 import { ALT_INFIX, PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
 import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";

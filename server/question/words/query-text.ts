@@ -1,7 +1,7 @@
-// The query language of `q`: plain words, "quoted phrases", -excluded words and -"excluded phrases", `*` to
-// browse. query-parts.ts separates them. Emoji and other symbols are ignored if there are words. A query of
-// symbols alone finds nothing, because symbols are not indexed. All text goes through the engine's analyser.
-// word-cuts.ts splits text in scripts without spaces into words.
+// Reads the query language of `q`: plain words, "quoted phrases", -excluded words and -"excluded phrases",
+// `*` to browse. query-parts.ts separates them. Emoji and other symbols are ignored if there are words. A
+// query of symbols alone finds nothing, because symbols are not indexed. All text goes through the engine's
+// analyser. word-cuts.ts splits text in scripts without spaces into words.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { queryParts } from "./query-parts.js";

@@ -1,5 +1,5 @@
-// The terms of texts in ranking rules and synonym groups. A catalog record never changes, so its texts are
-// analysed only once, or again if the index's text analysis changes.
+// Caches the terms of texts in ranking rules and synonym groups. A catalog record never changes, so its texts
+// are analysed only once, or again if the index's text analysis changes.
 
 import type { RankingRule } from "../../catalog/records/rule.js";
 import type { SynonymGroup } from "../../catalog/records/synonym.js";

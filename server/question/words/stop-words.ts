@@ -1,5 +1,5 @@
-// Stop words of the languages that have a stemmer. Only this file uses the library of stop word lists
-// (Orama's).
+// Provides stop words for the languages that have a stemmer. Only this file uses the library of stop word
+// lists (Orama's).
 import { createRequire } from "node:module";
 import type { stopwords } from "@orama/stopwords/english";
 

@@ -1,5 +1,5 @@
-// An index's synonym groups in the form that queries use: maps sequences of query terms to the entries that
-// may replace them. Entries go through the same analyser as queries. Built once for each state of the groups.
+// Prepares an index's synonym groups for queries: maps sequences of query terms to the entries that may
+// replace them. Entries go through the same analyser as queries. Built once for each state of the groups.
 
 import type { SynonymGroup } from "../../catalog/records/synonym.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";

@@ -1,6 +1,6 @@
-// Other forms in which the query's words may occur in a document: stems, joined and split forms, part
-// numbers, synonyms. A variant may cover several of the query's words. Pure: whether a variant occurs is
-// looked up later.
+// Lists other forms in which the query's words may occur in a document: stems, joined and split forms, part
+// numbers, synonyms. A variant may cover several of the query's words. Pure functions: whether a variant
+// occurs in any document is looked up later.
 import {
   ALT_JOINED,
   ALT_SPLIT,

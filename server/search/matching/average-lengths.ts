@@ -1,4 +1,5 @@
-// Average lengths of fields and documents, to which scoring compares a document's lengths. Pure.
+// Computes the average lengths of fields and documents. Scoring compares a document's lengths to them. Pure
+// functions.
 import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
 
 /** Average number of tokens in each queried field, in the order of the plan's slots. */

@@ -1,10 +1,10 @@
-// A query's facets: the requests to the shards, and the most frequent values over all shards with exact
-// counts. If the index is in a single shard, that shard returns the top values. Otherwise each shard returns
-// a share: its most frequent values, and the largest count among its other values (chooseShare in
-// engine-wasm/assembly/search/facets.ts). Documents are distributed evenly, so the shares nearly always
-// determine the top values and their counts. If the bounds leave any doubt about that, the shards are asked
-// again, for all values of the facet. Which values a shard chooses for its share affects only how often that
-// happens, never the answer.
+// Computes a query's facets: requests counts from the shards, and determines the most frequent values over
+// all shards with exact counts. If the index is in a single shard, that shard returns the top values.
+// Otherwise each shard returns a share: its most frequent values, and the largest count among its other
+// values (chooseShare in engine-wasm/assembly/search/facets.ts). Documents are distributed evenly, so the
+// shares nearly always determine the top values and their counts. If the bounds leave any doubt about that,
+// the shards are asked again, for all values of the facet. Which values a shard chooses for its share affects
+// only how often that happens, never the answer.
 import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,

@@ -1,5 +1,6 @@
-// Judges a word's near terms by the company they keep: asks all shards how many documents contain both a near
-// term and each of the query's other words, and leaves the decision to noisy-channel.ts.
+// Judges a word's near terms by how often they occur together with the query's other words. Asks all shards
+// how many documents contain both a near term and each of those words, and leaves the decision to
+// noisy-channel.ts.
 import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
 import { inverseFrequency } from "../../question/words/inverse-frequency.js";

@@ -1,6 +1,6 @@
-// Finds a query's documents: first as written, then with likely corrections, then relaxed to "any word". Each
-// step runs only if the previous step found too few documents, judged by the sum over all shards. The last
-// step runs only on demand, because vector search may replace it.
+// Finds a query's documents, first with the query as written, then with likely corrections, then relaxed to
+// "any word". Each step runs only if the previous step found too few documents, judged by the sum over all
+// shards. The last step runs only on demand, because vector search may replace it.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";

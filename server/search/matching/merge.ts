@@ -1,6 +1,6 @@
 // Merges the shards' answers: puts the rows into one order and adds up the counts. Facets are merged in
-// facets.ts. Pure functions. The order must equal the engine's: by each sort key in turn, with missing values
-// last in both directions, then by descending sequence number.
+// facets.ts. The order must equal the engine's: by each sort key in turn, with missing values last in both
+// directions, then by descending sequence number. Pure functions.
 
 import type { SortKey } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";

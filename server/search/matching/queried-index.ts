@@ -1,4 +1,4 @@
-// An index as one query sees it: its record, rules, synonyms and popular searches at one moment, in the form
+// An index as one query uses it: its record, rules, synonyms and popular searches at one moment, in the form
 // that queries need. Whatever is derived from them is cached until they change.
 
 import type { IndexContents } from "../../catalog/index-contents.js";

@@ -1,4 +1,4 @@
-// Decides whether a query is answered by words, by vectors or by both. Pure.
+// Decides whether a query is answered by words, by vectors or by both. Pure functions.
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { AskedMode } from "../../question/request/query-request.js";
 import type { QueryText } from "../../question/words/query-text.js";

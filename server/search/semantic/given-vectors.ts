@@ -1,5 +1,5 @@
-// Query vectors that do not come from the index's own model: the client sends them, or the embedding endpoint
-// in the index's settings computes them.
+// Provides query vectors that do not come from the index's own model. The client sends them, or the embedding
+// endpoint in the index's settings computes them.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";

@@ -1,4 +1,5 @@
-// How a hit was found: by words, vectors or both, or only because it is pinned. Part of the response.
+// Determines how a hit was found: by words, vectors or both, or only because it is pinned. The match type is
+// part of the response.
 import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { type Compared, isNear } from "./nearest.js";
 

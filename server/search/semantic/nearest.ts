@@ -1,6 +1,6 @@
-// Finds the documents whose vectors are nearest to a query's vector, over all shards: the most similar codes
-// give the candidates, and comparing their stored vectors decides. Each step keeps the first documents in one
-// order over all shards, so the answer does not depend on the number of shards.
+// Finds the documents whose vectors are nearest to a query's vector, over all shards. The documents with the
+// most similar codes are the candidates; comparing their stored vectors decides. Each step keeps the first
+// documents in one order over all shards, so the answer does not depend on the number of shards.
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";

@@ -1,5 +1,5 @@
-// A query's vector: its words embedded by the index's own model, or a given vector. Either is moved towards
-// the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
+// Determines a query's vector: its words embedded by the index's own model, or a given vector. Either is
+// moved towards the best documents found by words (pseudo-relevance feedback; Rocchio 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";

@@ -1,4 +1,5 @@
-// Documents that share a document's rare words: similarity without vectors.
+// Finds documents that share a document's rare words. This is how similar documents are found without
+// vectors.
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";

@@ -1,5 +1,5 @@
-// The list of suggestions under construction: keeps them in order and drops duplicates. Independent of where
-// suggestions come from.
+// The list of suggestions under construction. Keeps them in order and drops duplicates. Knows nothing about
+// where suggestions come from.
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 
 /** The name that stands for past searches, in `suggest_by` and as a suggestion's field. */

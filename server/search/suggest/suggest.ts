@@ -1,5 +1,5 @@
-// Suggestions for partly typed input. Literal matches come first, and corrected spellings only fill what
-// remains of the list. It contains either values of documents or, if grouped, one field's values with counts.
+// Finds suggestions for partly typed input. Literal matches come first, and corrected spellings only fill the
+// rest of the list. It contains either values of documents or, if grouped, one field's values with counts.
 // Popular queries may precede them. Uses the same steps as a query; this file runs them in order and fills
 // the list.
 

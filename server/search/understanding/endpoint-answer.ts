@@ -1,4 +1,4 @@
-// Asks and checks: builds the question to a language model about a query, and validates its answer, called a
+// Builds the question to a language model about a query, and validates the model's answer, which is called a
 // claim. A claim must follow the schema, name only fields and values that exist in the index, and use only
 // words and numbers from the query. Makes no network requests.
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";

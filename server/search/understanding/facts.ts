@@ -1,6 +1,6 @@
-// Facts about an index that query understanding needs: the price field, the units of fields, and facet
-// values. Derived from the schema and facet counts; makes no requests. A reading can name only what is listed
-// here.
+// Collects the facts about an index that query understanding needs: the price field, the units of fields, and
+// facet values. They are derived from the schema and facet counts, without making requests. A reading can
+// name only what is listed here.
 
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";

@@ -1,5 +1,5 @@
-// Reads negations: `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`. Documents that contain the
-// negated words come last.
+// Finds negations in a query, such as `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`.
+// Documents that contain the negated words come last.
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, phraseAt } from "./languages/language.js";
 import { filled, type Reading, spanText } from "./reading.js";

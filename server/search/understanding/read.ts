@@ -1,6 +1,6 @@
 // Reads a query: finds the words that express a range, a sort, something to leave out or a facet value, and
-// the words that mean nothing for the search. Pure: the same text and facts produce the same readings.
-// meaning.ts, which can query the index, decides which readings are used.
+// the words that mean nothing for the search. Pure functions: the same text and facts produce the same
+// readings. meaning.ts, which can query the index, decides which readings are used.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, type Phrases, phraseAt } from "./languages/language.js";

@@ -1,4 +1,4 @@
-// Reads sorts: `cheapest`, `neueste`, `les mieux notés`, `más barato`.
+// Finds sorts in a query, such as `cheapest`, `neueste`, `les mieux notés`, `más barato`.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { phraseAt } from "./languages/language.js";

@@ -1,7 +1,7 @@
 // Splits a query into tokens whose positions are known, so that readings can be cut out of it. Numbers are
 // separated from units that touch them (55inch, 50€). Quoted parts and excluded words are sealed: nothing in
-// them is read. The engine's analyser is not used, because it drops currency signs and decimal points.
-// Independent of languages and indexes.
+// them is read. The engine's analyser is not used, because it drops currency signs and decimal points. Knows
+// nothing about languages and indexes.
 
 import { queryParts } from "../../question/words/query-parts.js";
 

@@ -1,5 +1,5 @@
 // Understands queries over an index: gathers the index's facts, tries readings, and falls back to the query
-// as typed. For most queries a look at the words shows that there is nothing to read, and they run once.
+// as typed. Most queries contain no word that could be read in this way; they run once, as typed.
 
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";

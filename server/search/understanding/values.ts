@@ -1,5 +1,5 @@
-// Reads facet values in a query: a brand, colour or category, with the field's name (`brand adidas`) or
-// without it. A value may be in the plural, a colour in another language, or misspelt. Without the field's
+// Finds facet values in a query, such as a brand, colour or category, with the field's name (`brand adidas`)
+// or without it. A value may be in the plural, a colour in another language, or misspelt. Without the field's
 // name, a value is read only if it occurs in exactly one field.
 
 import { editsWithin } from "../../question/words/typos/edits-within.js";

@@ -1,6 +1,5 @@
 // Lists the sequence numbers of a snapshot's live documents. The list comes from the segments, as search
-// results do. A missing stored document is therefore noticed when it is fetched, rather than silently left
-// out.
+// results do, so a missing stored document is noticed when it is fetched, rather than silently left out.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
 import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";

@@ -1,4 +1,4 @@
-// Dependencies of an index's background jobs.
+// What an index's background jobs need from the index and the shard.
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import type { LargeWork } from "../large-work.js";

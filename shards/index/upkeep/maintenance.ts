@@ -1,5 +1,5 @@
-// An index's background work, one job at a time: merges neighbouring segments, re-indexes segments with an
-// older schema, deletes documents that no read can see, and frees memory and disk space. This file decides
+// Runs an index's background work, one job at a time: merges neighbouring segments, re-indexes segments with
+// an older schema, deletes documents that no read can see, and frees memory and disk space. This file decides
 // which job is next; the jobs are in merge-job, reindex-job, renewal-job, vectors-job and compaction-job. A
 // failed job is reported to the owner and retried after a pause.
 

@@ -1,6 +1,7 @@
-// Rebuilds a segment with an older schema from the stored documents: same documents, same seqs, new columns
-// and terms. Reads use the old segment until the new segments are switched in. A stored document cannot be
-// refused, so a value that does not fit the new schema stays in the document but is not indexed.
+// Rebuilds a segment with an older schema from the stored documents. The new segments have the same documents
+// and seqs, but new columns and terms. Reads use the old segment until the new segments are switched in. A
+// stored document cannot be refused, so a value that does not fit the new schema stays in the document but is
+// not indexed.
 import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
 import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";

@@ -1,4 +1,4 @@
-// Vectors from an endpoint: lists the documents waiting for a vector, and stores arriving vectors.
+// Handles vectors from an endpoint: lists the documents waiting for a vector, and stores arriving vectors.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { PendingDocument, PendingRequest, PutVectorsRequest } from "../../protocol/vectors.js";
 import { decodeDocument } from "../../segments/document-record.js";

@@ -1,5 +1,5 @@
-// Write requests waiting for their commit. Decides which of them may share a commit. If a commit fails, all
-// of its requests fail.
+// Groups the write requests that are waiting for their commit: decides which of them may share a commit. If a
+// commit fails, all of its requests fail.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";

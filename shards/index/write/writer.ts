@@ -1,4 +1,4 @@
-// The write side of one index: a queue. Requests that arrive while a commit is being synced share the next
+// Writes to one index. Requests that arrive while a commit is being synced wait in a queue and share the next
 // commit. Each request still has its own failures, and each generation its own snapshot.
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";

@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli), the checksum in LevelDB's own files, which node:zlib lacks. Processes four bytes per
-// step ("slicing by 4"), which is fast enough to read a whole database once.
+// Computes CRC-32C (Castagnoli), the checksum in LevelDB's own files, which node:zlib lacks. Processes four
+// bytes per step ("slicing by 4"), which is fast enough to read a whole database once.
 
 const POLYNOMIAL = 0x82f63b78; // bit-reversed
 

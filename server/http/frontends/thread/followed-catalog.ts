@@ -1,5 +1,4 @@
-// A front-end's catalog: a copy of the owner's state, to which the owner's changes are applied as they
-// arrive.
+// A front-end's copy of the catalog's state. The owner's changes are applied to it as they arrive.
 import { apply, type CatalogState, type Command } from "../../../catalog/state.js";
 
 export class FollowedCatalog {

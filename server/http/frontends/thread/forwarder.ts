@@ -1,6 +1,6 @@
 // A front-end's side of the requests that the owner answers for it. The forwarder sends a body no faster than
-// the owner consumes it, and lets the owner send a streamed reply no faster than the client reads it.
-// Independent of routes.
+// the owner consumes it, and lets the owner send a streamed reply no faster than the client reads it. Knows
+// nothing about routes.
 
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";

@@ -1,7 +1,7 @@
-// How unlikely it is that a person meant one term but typed another word. The measure is the cost of the
-// cheapest optimal string alignment (insertion, deletion, substitution, swap of neighbours), where every edit
-// has its own price. 100 is roughly the price of one arbitrary edit. Pure; docs/ranking.md lists the same
-// prices in a table.
+// Estimates how unlikely it is that a person meant one term but typed another word. The measure is the cost
+// of the cheapest optimal string alignment (insertion, deletion, substitution, swap of neighbours), where
+// every edit has its own price. 100 is roughly the price of one arbitrary edit. Pure functions;
+// docs/ranking.md lists the same prices in a table.
 //
 // Common human errors are cheap. They are taken from Kernighan, Church and Gale 1990 ("A Spelling Correction
 // Program Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on the previous

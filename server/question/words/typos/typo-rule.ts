@@ -1,4 +1,4 @@
-// Number of typos allowed in a word. Lengths are in code points, never in bytes.
+// Determines how many typos are allowed in a word. Lengths are in code points, never in bytes.
 
 export interface TypoRule {
   readonly numTypos: number;

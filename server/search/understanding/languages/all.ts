@@ -1,5 +1,5 @@
-// All languages. A query is read in all of them at once, because shoppers mix languages, and an index does
-// not record which language its shoppers speak.
+// The list of all languages. A query is read in all of them at once, because shoppers mix languages, and an
+// index does not record which language its shoppers speak.
 import { ENGLISH } from "./english.js";
 import { FRENCH } from "./french.js";
 import { GERMAN } from "./german.js";
