@@ -125,10 +125,14 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** Stops the servers. Fails if an engine assertion failed, even in work that affects no response. */
+  /** Stops the servers. Fails if an engine assertion or background work failed, which no response shows. */
   async close(): Promise<void> {
     await this.everywhere((server) => server.close());
-    expect(this.servers.flatMap((server) => server.brokenAssertions)).toEqual([]);
+    const failures = this.servers.flatMap(({ brokenAssertions, failedWork }) => [
+      ...brokenAssertions,
+      ...failedWork,
+    ]);
+    expect(failures).toEqual([]);
   }
 
   /** Kills all servers with kill -9, then starts them from the data on disk. */

@@ -82,6 +82,8 @@ export class TestServer {
   readonly log: Record<string, unknown>[] = [];
   /** Broken assertions reported by the checked engine in all runs. */
   readonly brokenAssertions: string[] = [];
+  /** Reports of failed background work in the shards, from all runs. */
+  readonly failedWork: string[] = [];
   readonly lastLines = new LastLines();
   url = "";
   private process: ChildProcess | undefined;
@@ -172,6 +174,7 @@ export class TestServer {
       onLines(child.stderr!, (line) => {
         this.lastLines.add(line);
         if (line.includes("assertion failed")) this.brokenAssertions.push(line);
+        if (line.includes("background work failed")) this.failedWork.push(line);
       });
       onLines(child.stdout!, (line) => {
         this.lastLines.add(line);
