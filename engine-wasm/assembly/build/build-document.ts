@@ -80,7 +80,7 @@ export class DocumentCheck {
     return false;
   }
 
-  /** Records where each field's value is. If a name is repeated, its last value counts. */
+  /** Records where each field's value is. If a member occurs more than once, the last one wins. */
   private readMembers(p: usize, end: usize): bool {
     const schema = this.schema;
     const members = this.members;

@@ -107,7 +107,7 @@ class Build {
     return true;
   }
 
-  /** Runs one step; see `buildStep`. */
+  /** Runs one step, as described at `buildStep`. */
   step(): i32 {
     switch (this.stage) {
       case STAGE_DOCUMENTS:

@@ -91,7 +91,10 @@ export class RowAdder {
     return foldValue(at, bytes, this.folding);
   }
 
-  /** The cell for a text value: its dictionary entry's address, or the folded value's hash. */
+  /**
+   * Returns the cell for a text value: the address of its dictionary entry or, without a dictionary, the
+   * folded value's hash.
+   */
   private textCell(column: Column, field: u32, at: usize, bytes: u32): u64 {
     if (!keepsValues(column)) {
       const length = this.foldText(at, bytes);

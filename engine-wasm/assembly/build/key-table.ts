@@ -93,7 +93,7 @@ function grow(table: KeyTable): void {
   table.mask = mask;
 }
 
-/** The key's slot, or the empty slot where it belongs. */
+/** Returns the slot that contains the key, or the empty slot in which to put it. */
 function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): usize {
   const mask = table.mask;
   let i = hash & mask;
@@ -112,12 +112,12 @@ function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): us
   }
 }
 
-/** The key's entry, or 0. */
+/** Returns the key's entry, or 0 if the table does not contain the key. */
 export function tableFind(table: KeyTable, at: usize, length: u32, tag: u32): usize {
   return Mem.u32At(probe(table, at, length, tag, hashKey(at, length, tag)) + SLOT_ENTRY);
 }
 
-/** The key's entry. A new key gets an entry with a copy of the key and zeros after the header. */
+/** Returns the key's entry. A new key gets an entry with a copy of the key and zeros after the header. */
 export function tableEnter(table: KeyTable, at: usize, length: u32, tag: u32): usize {
   const hash = hashKey(at, length, tag);
   const slot = probe(table, at, length, tag, hash);

@@ -57,8 +57,8 @@ function append(pool: Pool, entry: usize, value: u64): void {
 }
 
 /**
- * Records one occurrence of the term of `length` bytes at `at`. Length 0 is the empty term, which marks where
- * an array element starts. Returns the term's entry.
+ * Records one occurrence of the term of `length` bytes at `at`. The empty term (length 0) marks where an
+ * array element starts. Returns the term's entry.
  */
 export function termOccurs(
   terms: KeyTable,

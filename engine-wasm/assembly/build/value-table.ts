@@ -107,7 +107,7 @@ export function orderValues(column: Column): usize {
   return keepsValues(column) ? orderStrings(column) : orderNumbers(column);
 }
 
-/** A key's position in the records, which must contain it. */
+/** Returns a key's index in the sorted records, which must contain it. */
 function placeOf(records: usize, count: u32, key: u64): u32 {
   let low: u32 = 0;
   let high = count;

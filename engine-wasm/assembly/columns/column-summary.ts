@@ -80,7 +80,7 @@ export function columnAdd(
   }
 }
 
-/** A key's code. */
+/** Returns the code of a sort key. */
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
   for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
@@ -138,9 +138,9 @@ const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
- * Sets in `to` the bits of the rows whose key is in [low, high]; requires low <= high. Decides each row by
- * its code, and reads its value only if keys outside the range share the code. If `among` is not 0, only rows
- * in that bitset are considered.
+ * Sets in `to` the bits of the rows whose sort key is in [low, high]; requires low <= high. Decides each row
+ * by its code, and reads its value only if keys outside the range have the same code. If `among` is not 0,
+ * only rows in that bitset are considered.
  */
 export function scanCodes(
   type: u32,
@@ -207,7 +207,7 @@ export function scanCodes(
   addInside(type, column, asked, askedEnd, low, high, to);
 }
 
-/** Adds to `to` those of the u32 rows at [at, end) whose key is in [low, high]. */
+/** For the rows at [at, end), u32 each, adds those whose sort key is in [low, high] to `to`. */
 function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, high: u64, to: usize): void {
   for (; at < end; at += 4) {
     const row = Mem.u32At(at);
@@ -219,7 +219,10 @@ function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, hi
 }
 
 abstract class Codes {
-  /** Mask of the codes in the range, among the 64 codes at `at`. */
+  /**
+   * Mask of the codes that are within the range, among the 64 codes at `at`. All lanes of `firsts` contain
+   * the first code, all lanes of `spans` the last code minus the first.
+   */
   @inline static within(at: usize, firsts: v128, spans: v128): u64 {
     return (
       Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |

@@ -9,7 +9,7 @@ import { orderBool, orderFloat, orderInt32, orderInt64, RowOrder } from "./colum
 import { scanBool, scanRange } from "./columns";
 import { Elements } from "./element-scans";
 
-/** Key of a float; -0 counts as 0. */
+/** Returns the sort key of a float; -0 has the same key as 0. */
 export function floatValueKey(value: f64): u64 {
   return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
 }

@@ -26,17 +26,17 @@ export class Elements {
     return made;
   }
 
-  /** The column's first element. */
+  /** Index of the column's first element. */
   private first(): u32 {
     return Mem.u32At(this.offsets);
   }
 
-  /** One past the column's last element. */
+  /** Index after the column's last element. */
   private end(): u32 {
     return Mem.u32At(this.offsets + ((<usize>this.rows) << 2));
   }
 
-  /** Adds the row of element `i`. Calls must be in element order. */
+  /** Adds the row that contains element `i`. Calls must be in element order. */
   private addRowOf(i: u32): void {
     while (
       this.row + SKIPPED < this.rows &&

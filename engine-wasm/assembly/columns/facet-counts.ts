@@ -75,8 +75,8 @@ export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
 
 abstract class Elements {
   /**
-   * Counts the elements from the low u32 of `span` to the high u32 (exclusive), alternating between two
-   * tables.
+   * Counts the ordinals of the elements from the low u32 of `span` up to, but not including, its high u32.
+   * Alternates between two tables.
    */
   @inline static count(ordinals: usize, span: u64, counts: usize, second: usize): void {
     const end = ordinals + ((<usize>(span >> 32)) << 2);
@@ -95,13 +95,16 @@ function add(counts: usize, ordinal: u32): void {
   Mem.putU32(count, Mem.u32At(count) + 1);
 }
 
-/** Word number `word` of the rows to count: XORed with `flip`, without bits at or beyond `rows`. */
+/**
+ * Returns word number `word` of the set of rows to count, which is `bits` XORed with `flip`, without bits at
+ * or beyond `rows`.
+ */
 function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
   const rest = Bits.word(bits, word) ^ flip;
   return flip != 0 && word + 1 == Bits.words(rows) ? rest & lastMask(rows) : rest;
 }
 
-/** Counts a single-valued column. */
+/** Counts the values of a single-valued column. */
 export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
   const counts = tables.counts;
   const step = tables.step;
@@ -153,7 +156,7 @@ export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, 
   }
 }
 
-/** Counts a multi-valued column in which no row has a value twice. */
+/** Counts the values of a multi-valued column in which no row has a value twice. */
 export function countElements(
   ordinals: usize,
   offsets: usize,
@@ -190,7 +193,7 @@ export function countElements(
 }
 
 /**
- * Counts a multi-valued column, counting each row once per value even if the row repeats the value. Returns
+ * Counts the values of a multi-valued column, each value once per row even if the row repeats it. Returns
  * true if any row repeats a value.
  */
 export function countRowsOnce(
@@ -224,7 +227,7 @@ export function countRowsOnce(
   return repeats;
 }
 
-/** counts = totals - counts. */
+/** Replaces counts with totals - counts. */
 export function countOthers(counts: usize, totals: usize, values: u32): void {
   const bytes = (<usize>values) << 2;
   for (let i: usize = 0; i < bytes; i += 16) {

@@ -83,9 +83,7 @@ function sameSet(ordinals: usize, offsets: usize, a: u32, b: u32): bool {
   return true;
 }
 
-/**
- * Returns u32 per set number: the number of rows with the set. `counted` is the total number of rows counted.
- */
+/** Returns the number of rows per set, u32 by set number. `counted` is the total number of rows counted. */
 export function countSets(numbers: usize, sets: u32, counted: u32, bits: usize, flip: u64, rows: u32): usize {
   const times = countsOf(sets, counted);
   countNumbers(numbers, bits, flip, rows, times);

@@ -102,7 +102,7 @@ function findTypos(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The terms that the walk finds in one segment and that live documents contain. */
+/** Returns the terms that the walk finds in one segment, except those that no live document contains. */
 function typosOf(expansion: Expansion, walk: TypoWalk, live: usize): TermList {
   const counts = expansion.counts;
   const terms = TermList.begin(expansion.slots.count);
@@ -126,7 +126,7 @@ function findInfixes(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** One segment's shortest terms containing the word, up to the maximum listed. */
+/** Returns one segment's shortest terms that contain the word, at most INFIX_TERMS_LISTED. */
 function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: usize): TermList {
   const counts = expansion.counts;
   checkDeadline();

@@ -17,8 +17,8 @@ export class InfixTerms {
   count: u32;
 
   /**
-   * Finds the terms longer than the word that contain it, except marker terms. Terms that start with the word
-   * count only if `atStart` is true. The word has at least one byte.
+   * Finds the terms that contain the word and are longer, except marker terms. Unless `atStart`, terms that
+   * start with the word are left out. The word has at least one byte.
    */
   static find(segment: usize, word: usize, length: u32, atStart: bool): InfixTerms {
     const found = changetype<InfixTerms>(scratchZeroed(offsetof<InfixTerms>()));

@@ -148,7 +148,10 @@ export class TypoWalk {
     Mem.putU8(this.depths, 0);
   }
 
-  /** Moves to the next term within the distance, in byte order. Sets `found`, `distance` and `isPrefix`. */
+  /**
+   * Moves to the next matching term, in byte order, and sets `found`, `distance` and `isPrefix`. Returns
+   * false if there are no more.
+   */
   next(): bool {
     while (this.term < this.terms) {
       const lcp = Mem.u8At(Seg.at(this.segment, SEG_TERM_LCP) + this.term);
@@ -256,9 +259,7 @@ export class TypoWalk {
     return term;
   }
 
-  /**
-   * Walks one term whose first `shared` bytes already have states. Returns true if it is within the distance.
-   */
+  /** Walks one term whose first `shared` bytes already have states. Returns true if the term matches. */
   private walk(number: u32, shared: u32): bool {
     const start = Seg.termAt(this.segment, number);
     const bytes = Seg.termLength(this.segment, number);

@@ -154,7 +154,7 @@ export class PhraseReader {
     return true;
   }
 
-  /** True if the row has at least one match. */
+  /** True if the row has at least one match of the phrase. */
   private standsAt(row: u32, ordered: bool, hasElements: bool): bool {
     const positions = this.positions;
     if (!this.readRow()) return false;

@@ -40,13 +40,16 @@ const DECODED: usize = memory.data(64);
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 const DOCUMENTS_NAME: usize = memory.data<u8>([0x64, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x73]);
 
-/** Splits the batch body of `bytes` bytes at p, in scratch memory. Returns the address of the result. */
+/**
+ * Splits a batch body, the `bytes` bytes at p, which must be in scratch memory. Returns the address of the
+ * result.
+ */
 export function split(p: usize, bytes: usize): usize {
   return Split.make(p).body(p + bytes);
 }
 
 /**
- * Splits the NDJSON lines in the `bytes` bytes at p, in scratch. Unless `last`, a final line without a line
+ * Splits NDJSON lines, the `bytes` bytes at p in scratch memory. Unless `last`, a final line without a line
  * feed is left for the next piece (SPLIT_CONSUMED). Skips blank lines and a byte order mark. A broken line
  * counts as one failed document. Returns the address of the result.
  */

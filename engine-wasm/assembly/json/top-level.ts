@@ -81,8 +81,8 @@ export class MemberList {
 }
 
 /**
- * Lists the members of the JSON object in the `bytes` bytes at p, in scratch memory. Returns the address of
- * the result.
+ * Lists the members of the JSON object in the `bytes` bytes at p, which are in scratch memory. Returns the
+ * address of the result.
  */
 export function topLevel(p: usize, bytes: usize): usize {
   const members = Members.make();

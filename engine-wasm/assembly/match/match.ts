@@ -64,9 +64,9 @@ const SURELY_LESS: f64 = 0.999999;
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
- * Returns a TIER_BEST alternative that outscores `behind` in every row where it has all of `behind`'s terms,
- * or `behind` itself if there is no such alternative. Only an alternative that matches in all slots
- * qualifies. For example, a prefix contains all terms of a word that starts with it.
+ * Returns a TIER_BEST alternative that outscores `behind` in every row in which it has all of `behind`'s
+ * terms, or `behind` itself if there is none. For example, a prefix has all terms of a word that starts with
+ * it. Only an alternative that matches in all slots qualifies.
  */
 function leaderOf(word: Word, behind: Alternative): Alternative {
   for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
@@ -110,7 +110,9 @@ export class Matches {
   best: usize; // rows that have every word in tier TIER_BEST
   fewestTypos: usize; // rows that have every word in tier TIER_BEST or TIER_FEWEST_TYPOS
 
-  /** If `tiered`, also computes the tiers' bitsets. */
+  /**
+   * Creates the state for one query. If `tiered`, also computes the bitsets `full`, `best` and `fewestTypos`.
+   */
   static make(
     program: SearchProgram,
     rules: Rules,
@@ -208,7 +210,10 @@ export class Matches {
     return Mem.u32At(this.order + ((<usize>i) << 2));
   }
 
-  /** Creates the bitset of each tier that this query distinguishes, as a copy of `bits`. */
+  /**
+   * Creates the bitsets `full`, `best` and `fewestTypos` as copies of `bits`, as far as this query needs
+   * them.
+   */
   private beginTiers(bits: usize): void {
     const program = this.program;
     this.full = 0;
@@ -321,9 +326,9 @@ export class Matches {
   }
 
   /**
-   * Adds an alternative's rows to `union`. May omit rows outside `bits`. Skips terms shared with `leader`,
-   * another alternative whose rows have already been added. Rows already in `union` are added to `several`,
-   * unless `several` is 0.
+   * Adds an alternative's rows to `union`. May omit rows outside `bits`. Skips terms that `leader` also has;
+   * its rows have already been added. Rows that were already in `union` are added to `several`, unless
+   * `several` is 0.
    */
   private addRows(
     alternative: Alternative,
@@ -349,7 +354,7 @@ export class Matches {
     }
   }
 
-  /** Adds the remaining rows in `bits` that the list contains. */
+  /** Adds to `union` those of the remaining rows that are in `bits` and in the list. */
   private seekLeft(cursor: Cursor, union: usize, bits: usize, several: usize): void {
     if (this.left == 0) {
       this.left = scratch((<usize>this.leftCount) << 2);

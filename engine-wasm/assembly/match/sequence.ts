@@ -76,8 +76,8 @@ export class Sequences {
   }
 
   /**
-   * Upper bound on the positions' size in bytes. They are a subset of the first term's positions, so they
-   * never take more bytes.
+   * Upper bound on the size in bytes of the list's positions. They are a subset of the first term's
+   * positions, so they never take more bytes.
    */
   private positionBytesMax(): usize {
     const first = this.phrase.first();

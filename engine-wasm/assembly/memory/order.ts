@@ -79,8 +79,8 @@ export function compareSpans(a: usize, b: usize, at: usize): i32 {
 const RUN: usize = 16; // blocks of this many records are sorted by insertion, then merged
 
 /**
- * State of one sort: the tie-breakers for equal keys, and space for the record being inserted. Allocated in
- * scratch memory.
+ * The state of one sort: the offsets of the tie-breakers for equal keys, and space for the record being
+ * inserted. Allocated in scratch memory.
  */
 @unmanaged
 class Sort {

@@ -43,8 +43,8 @@ function numberAt(dictionary: usize, i: u32): u64 {
 }
 
 /**
- * Allocates the region for `m.sources` and the inputs' `ordinals`, which flag the used values (1) until
- * `orderSlice` numbers them. In an input without deleted rows, all values count as used.
+ * Allocates the region for `m.sources` and the inputs' `ordinals`. Until `orderSlice` assigns ordinals, a 1
+ * there means that the value is used. In an input without deleted rows, all values count as used.
  */
 export function markBegin(m: Merge): void {
   let values: usize = 0;
@@ -61,7 +61,7 @@ export function markBegin(m: Merge): void {
   }
 }
 
-/** Moves an input's cursor to its next used value and reads its order key. */
+/** Moves an input's cursor to its next used value and reads that value's sort key. */
 function nextValue(input: MergeInput, type: u32): void {
   for (; input.cursor < input.count; input.cursor++) {
     if (Mem.u32At(input.ordinals + ((<usize>input.cursor) << 2)) != 0) break;

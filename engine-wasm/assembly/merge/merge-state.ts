@@ -99,7 +99,7 @@ export function outputField(m: Merge): usize {
   return m.sink.base + Mem.u32At(m.sink.base + SEG_FIELD_TABLE) + m.field * FIELD_ENTRY_BYTES;
 }
 
-/** Frees a region that a merge owns. Does nothing if `region` is 0. */
+/** Frees a region that a merge owns, unless `region` is 0. Returns 0. */
 export function drop(region: usize): usize {
   if (region != 0) release(region);
   return 0;
@@ -109,7 +109,10 @@ export function isLive(input: MergeInput, row: u32): bool {
   return input.live == 0 || ((Mem.u64At(input.live + <usize>((row >> 6) << 3)) >> <u64>(row & 63)) & 1) != 0;
 }
 
-/** Output row of a live row. For a deleted row or the end, the output row of the next live row. */
+/**
+ * Returns the output row of a live row. For a deleted row, or the end of the input, returns the output row of
+ * the next live row.
+ */
 export function newRow(input: MergeInput, row: u32): u32 {
   if (input.live == 0) return input.first + row;
   const word = row >> 6;

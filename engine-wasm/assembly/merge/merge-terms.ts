@@ -24,7 +24,7 @@ import { drop, inputAt, Merge, MergeInput } from "./merge-state";
 const LIST_BYTES_FIRST: usize = 0x10000;
 const NO_SLOT: u32 = 0xffffffff;
 
-/** Reads the order key of an input's current term, if the input has terms left. */
+/** If an input has terms left, reads the sort key of its current term. */
 function loadTerm(input: MergeInput): void {
   if (input.cursor == input.count) return;
   input.key = prefixKey(Seg.termAt(input.segment, input.cursor), Seg.termLength(input.segment, input.cursor));

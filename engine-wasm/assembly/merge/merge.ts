@@ -109,8 +109,8 @@ function seqsRise(m: Merge): bool {
 }
 
 /**
- * Field entry with the smallest slot greater than `slot` in any input, or 0 if there is none. `slot` -1
- * starts at the first.
+ * Returns the field entry with the smallest slot greater than `slot` in any input, or 0 if there is none. If
+ * `slot` is -1, this is the first field.
  */
 function nextField(m: Merge, slot: i32): usize {
   let least: usize = 0;
@@ -192,7 +192,7 @@ export function mergeBegin(entries: usize): i32 {
   return <i32>state;
 }
 
-/** True if the current field goes through `phase`. */
+/** True if the current field has something to do in `phase`. */
 function hasPhase(m: Merge, phase: u32): bool {
   const type = Mem.u8At(outputField(m) + FIELD_TYPE);
   const flags = Mem.u8At(outputField(m) + FIELD_FLAGS);

@@ -41,7 +41,7 @@ export function checkModel(model: usize, bytes: u32): i32 {
     : STATUS_DAMAGED;
 }
 
-/** True for a number from 0 to the limit; false for NaN. */
+/** True if `value` is from 0 to MODEL_NUMBER_LIMIT; false for NaN. */
 export function isModelNumber(value: f32): bool {
   return value >= 0 && value <= <f32>MODEL_NUMBER_LIMIT;
 }

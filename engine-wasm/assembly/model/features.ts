@@ -40,7 +40,10 @@ const KIND_STEM: u32 = 1;
 const KIND_WORD: u32 = 2;
 const KIND_DIGITS: u32 = 3; // a word with an ASCII digit, which has no stem
 
-/** The open segment and its open term. Occupies FEATURES_BYTES in a region or in scratch memory. */
+/**
+ * The segment that is open, and the term in it that is open. Occupies FEATURES_BYTES in a region or in
+ * scratch memory.
+ */
 @unmanaged
 export class Features {
   rows: u32;
@@ -146,7 +149,7 @@ export class Features {
     return false;
   }
 
-  /** Weight of one occurrence of the open term in a slot, or 0 if the term does not count there. */
+  /** Weight of one occurrence of the open term in a slot, or 0 if such a term is not a feature there. */
   private weightIn(slot: u32): f32 {
     for (let i: u32 = 0; i < this.slots; i++) {
       const entry = this.slotTable + <usize>i * MODEL_SLOT_BYTES;

@@ -24,7 +24,7 @@ export abstract class Heaviest {
     return ~Mem.u32At(heaviest + ENTRIES + ((<usize>i) << 3));
   }
 
-  /** Adds a term unless the list is full of heavier terms. Ignores a coefficient of 0. */
+  /** Adds a term unless the list is full and all its terms are heavier. Ignores a coefficient of 0. */
   @inline static offer(heaviest: usize, term: u32, coefficient: f32): void {
     if (CHECKED) assert(coefficient >= 0, "a coefficient is positive, so that its bits order like itself");
     if (coefficient == 0) return;

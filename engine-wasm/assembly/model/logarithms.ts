@@ -10,8 +10,8 @@ const SHIFT: u32 = 23;
 export const LOGARITHMS_BYTES: usize = ENTRIES * 8;
 
 /**
- * {f32 frequency, f32 logarithm}, indexed by the upper 9 bits of the mixed frequency. Occupies
- * LOGARITHMS_BYTES.
+ * A cache with entries {f32 frequency, f32 logarithm}, indexed by the upper 9 bits of the mixed frequency.
+ * Occupies LOGARITHMS_BYTES.
  */
 @unmanaged
 export class Logarithms {

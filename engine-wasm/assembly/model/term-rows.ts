@@ -33,7 +33,7 @@ export class TermRows {
     return made;
   }
 
-  /** The i-th row, relative to the first row of the range. */
+  /** The i-th row that contains the term, relative to the first row of the range. */
   @inline row(i: u32): u32 {
     if (CHECKED) assert(i < this.count, "only rows of the term are asked for");
     return Mem.u32At(this.rows + ((<usize>i) << 2));

@@ -112,7 +112,7 @@ export class RankProgram {
       this.isPlain = false;
   }
 
-  /** Terms are sorted by group, and within a group by descending bonus. */
+  /** Reads the bonus terms, which must be sorted by group and, within a group, by descending bonus. */
   private readBonuses(reader: ProgramReader): void {
     this.wholeBonus = readBonus(reader);
     this.startsBonus = readBonus(reader);

@@ -254,17 +254,20 @@ export class SearchProgram {
     return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
-  /** Number of words in a full match; NEVER_MATCHED if full matches do not rank first. */
+  /** Number of words that a row needs for a full match; NEVER_MATCHED if full matches do not rank first. */
   @inline get wordsOfFull(): u32 {
     return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }
 
-  /** f64 by norm byte: what one occurrence of a term in a field of that length adds to a row's sum. */
+  /**
+   * Returns a table, f64 by norm byte: what one occurrence of a term in a field of that length adds to a
+   * row's sum.
+   */
   slotOccurrences(index: u32): usize {
     return this.slotTables + <usize>index * SLOT_BYTES;
   }
 
-  /** f64 by norm byte: how much a field of that length adds to its document's length. */
+  /** Returns a table, f64 by norm byte: how much a field of that length adds to its document's length. */
   slotLengths(index: u32): usize {
     return this.slotOccurrences(index) + (NORMS << 3);
   }

@@ -22,7 +22,7 @@ export class Slots {
     return made;
   }
 
-  /** Allocates room for `count` slots; fill it with `put`. */
+  /** Allocates room for `count` slots, which the caller then adds with `put`. */
   static make(count: u32): Slots {
     const made = changetype<Slots>(scratchZeroed(offsetof<Slots>()));
     made.count = count;

@@ -114,8 +114,8 @@ export class Rules {
   }
 
   /**
-   * Returns the rows that match a rule with this effect. Sets `applied` on each such rule that matches a row
-   * in `bits`.
+   * Returns the union of the rows that match rules with the given effect. Sets `applied` on each of these
+   * rules that matches a row in `bits`.
    */
   private unite(effect: u32, bits: usize): usize {
     const ranking = this.ranking;
@@ -138,7 +138,8 @@ export class Rules {
   }
 
   /**
-   * A row's class; higher classes rank first: pinned rows in their order, then plain rows, then buried rows.
+   * A row's class. Higher classes rank first: pinned rows in the order of their pins, then plain rows, then
+   * buried rows.
    */
   classOf(row: u32): u64 {
     if (this.pinned != 0 && Bits.has(this.pinned, row)) {

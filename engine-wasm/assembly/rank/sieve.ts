@@ -127,7 +127,7 @@ export class Sieve {
     return equal != 0 && Seg.seq(this.segment, from + 63 - <u32>clz(equal)) > this.top.worstSeq() ? equal : 0;
   }
 
-  /** Sets `order` for the rows in `some`, which must all have a value. */
+  /** Sets `order` for the rows in `some`, one by one. All of them must have a value. */
   private compareSingly(key: SortKey, number: u32, some: u64, from: u32): void {
     if (key.kind == KIND_STRING) return this.compareOrdinals(key, number, some, from);
     const descending = key.descending != 0;
@@ -157,7 +157,7 @@ export class Sieve {
     this.order.equal = same;
   }
 
-  /** Like `compareSingly`, for strings. */
+  /** Like `compareSingly`, for a string field. */
   private compareOrdinals(key: SortKey, number: u32, some: u64, from: u32): void {
     const descending = key.descending != 0;
     const bound = this.bounds + ((<usize>number) << 3);
@@ -177,7 +177,7 @@ export class Sieve {
     this.order.equal = same;
   }
 
-  /** Sets `order` for 64 rows. */
+  /** Sets `order` for the 64 rows from `from` on. */
   private compare(key: SortKey, number: u32, from: u32): void {
     const descending = key.descending != 0;
     if (key.kind == KIND_STRING) {
@@ -194,7 +194,7 @@ export class Sieve {
     orderNumbers(key.type, key.values, from, value, descending, this.order);
   }
 
-  /** True if the first deciding key shows that no row in `among` can beat the worst kept row. */
+  /** True if the deciding key's zone shows that no row in `among` can beat the worst kept row. */
   private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
     const descending = this.zonesDescending;
     const bound = this.zoneBound;

@@ -131,7 +131,7 @@ export class SortKeys {
     return presence;
   }
 
-  /** Value of a non-field key. */
+  /** Value of a key that is not a field: relevance, class or sequence number. */
   private ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
     if (by == SORT_RELEVANCE)
       return finalKey(textMatch, bonus, this.rules.boostsOf(row), this.program.browses);

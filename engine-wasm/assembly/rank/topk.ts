@@ -105,7 +105,7 @@ export class TopK {
     this.tiesBySeq = this.bySum && newestFirst;
   }
 
-  /** With `bySum`: rows whose text match plus bonus is below this cannot enter; 0 while any row can. */
+  /** Valid with `bySum`: rows whose text match plus bonus is below this cannot enter; 0 while any row can. */
   leastSum(): f64 {
     return this.isFull() && this.kept > 0 ? this.worstSum() : 0;
   }
@@ -156,7 +156,7 @@ export class TopK {
     return Mem.f64At(worst + ROW_TEXT_MATCH) + Mem.f64At(worst + ROW_BONUS);
   }
 
-  /** False if a row with this text match and bonus could not enter. */
+  /** False if a row with this text match and bonus cannot become one of the best. */
   wouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
     if (!this.isFull()) return true;
     if (this.kept == 0) return false;

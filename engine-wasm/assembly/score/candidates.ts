@@ -60,14 +60,20 @@ export class Candidates {
     return made;
   }
 
-  /** Starts a segment of `rows` rows. `scored` and the bitset `chosen` are working space. */
+  /**
+   * Starts a segment of `rows` rows. `scored` and the bitset `chosen` are buffers that the candidates may
+   * overwrite.
+   */
   beginSegment(scored: Numbered, chosen: usize, rows: u32): void {
     this.scored = scored;
     this.chosen = chosen;
     this.chosenBefore = scratch(Bits.bytes(rows));
   }
 
-  /** Offers the rows in the range that may enter, part by part, newest part first. */
+  /**
+   * Offers the rows in the range that may enter `top`, part by part, starting with the newest rows. All rows
+   * are in `state`.
+   */
   offerParts(state: u32): void {
     const scored = this.scored;
     const top = this.top;
@@ -125,8 +131,8 @@ export class Candidates {
   }
 
   /**
-   * Adds the rows of [from, to) whose bound reaches `least` to the candidates. Only rows with a high enough
-   * score are examined further.
+   * Adds the rows of [from, to) whose upper bound reaches `least` to the candidates. The bound is computed
+   * only for rows with a high enough score.
    */
   addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): void {
     const scored = this.scored;
@@ -176,7 +182,7 @@ export class Candidates {
     }
   }
 
-  /** True if no row of `some` (bit i represents row `from` + i) could enter with this sum. */
+  /** True if no row of `some` (bit i represents row `from` + i) could enter `top` with the sum `sum`. */
   private noneEnters(some: u64, from: u32, sum: f64): bool {
     for (; some != 0; some &= some - 1) if (this.top.wouldEnter(from + <u32>ctz(some), sum, 0)) return false;
     return true;
@@ -199,8 +205,8 @@ export class Candidates {
   }
 
   /**
-   * Offers the rows of [from, to) that may enter. `states` contains the rows' states by number; if it is 0,
-   * all rows are in `state` and have every word.
+   * Offers the rows of [from, to) that may enter `top`. `states` contains the rows' states by number; if it
+   * is 0, all rows are in `state` and have every word.
    */
   offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
     const top = this.top;

@@ -27,7 +27,7 @@ export class Closeness {
     return made;
   }
 
-  /** True if rows in this state can have words close to each other. */
+  /** True if closeness can add to the score of rows in this state, which needs several matched words. */
   applies(state: u32): bool {
     return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
   }
@@ -45,7 +45,7 @@ export class Closeness {
     return this.program.proximityWeight * this.sumOf(row, words);
   }
 
-  /** Upper bound on `sumOf`, with the terms added in the same order. */
+  /** Upper bound on `sumOf`, with the summands added in the same order. */
   private sumMost(words: u64): f64 {
     const count = this.program.wordCount;
     let sum: f64 = 0;
@@ -104,8 +104,8 @@ export class Closeness {
   }
 
   /**
-   * Best closeness of positions in two ascending runs: 1/g for a step of g forward, 1/(2(g + 1)) for a step
-   * of g back, 0 if g exceeds GAP_MAX.
+   * Best closeness of two positions, one from each run. A step of g forward from run `a` to run `b` counts
+   * 1/g, a step of g back 1/(2(g + 1)), and a step above GAP_MAX 0.
    */
   private closeness(a: usize, b: usize): f64 {
     const near = this.near;

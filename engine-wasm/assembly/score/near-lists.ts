@@ -87,7 +87,7 @@ export class NearLists {
     this.linked = false;
   }
 
-  /** Opens the lists. Returns buffers for the runs of two words, `runBytes` each. */
+  /** Opens the lists if necessary. Returns two buffers of `runBytes`, for the runs of two words. */
   runBuffers(): usize {
     if (!this.opened) this.open();
     if (!this.linked) this.link();
@@ -95,8 +95,8 @@ export class NearLists {
   }
 
   /**
-   * Copies the cursors that count toward closeness, because scoring moves its own cursors past the rows to
-   * look up.
+   * Copies the cursors whose positions count toward closeness, because scoring moves its own cursors past the
+   * rows to look up.
    */
   private open(): void {
     const program = this.program;
@@ -118,7 +118,7 @@ export class NearLists {
     this.opened = true;
   }
 
-  /** Builds the chains for words that have many lists. */
+  /** Builds the chains of lists for the words that have more than LISTS_PROBED lists. */
   private link(): void {
     const program = this.program;
     let numbered = false;
@@ -191,8 +191,8 @@ export class NearLists {
   }
 
   /**
-   * Reads a word's positions in the row, as one run per list that contains the row. Returns the number of
-   * runs.
+   * Reads a word's positions in the row into `runs`, as one run per list that contains the row. Returns the
+   * number of runs.
    */
   runs(word: Word, row: u32, runs: usize): u32 {
     let count: u32 = 0;
@@ -213,7 +213,10 @@ export class NearLists {
     return count;
   }
 
-  /** Reads one list's positions in the row into a run. Returns 0 if there are none. */
+  /**
+   * Reads one list's positions in the row into `run`. Returns the number of runs read: 1, or 0 if the list
+   * lacks the row.
+   */
   private readRun(cursor: Cursor, row: u32, run: usize): u32 {
     if ((++this.asks & RUNS_A_CHECK) == 0) checkDeadline();
     if (!cursorFind(cursor, row)) return 0;

@@ -27,7 +27,10 @@ export class NeighbourPoints {
     return made;
   }
 
-  /** True if only the row's points count, because the row is a neighbour that ranks before all other rows. */
+  /**
+   * True if the row's points are its whole text match, because the row is a neighbour that ranks before all
+   * other rows.
+   */
   areAll(row: u32): bool {
     return this.program.first && this.neighbours.matches(row);
   }

@@ -93,7 +93,7 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Rows in one bitset word that may get the bonus. Valid only for rows that `starts` knows. */
+  /** Returns the rows in one bitset word that may get the bonus. Valid only for rows that `starts` knows. */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }
@@ -138,8 +138,8 @@ export class PlaceBonus {
   }
 
   /**
-   * Checks whether `word` is in place in a run's slot: at position `word`, with all earlier words in place.
-   * If so, counts it in `reached` and returns true.
+   * Checks whether `word` is at position `word` in the slot of `run`, with all earlier words at their
+   * positions. If so, counts it in `reached` and returns true.
    */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);

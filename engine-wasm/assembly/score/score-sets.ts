@@ -111,7 +111,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits the rows of `left` that have every word, tier by tier. Returns false if no other row can enter.
+   * Visits the rows of `left` that have every word, tier by tier. Returns false if no remaining row can reach
+   * the top k.
    */
   private visitTiers(set: usize, left: usize): bool {
     const matches = this.matches;
@@ -141,7 +142,7 @@ export class SetVisitor {
     return signals.textMatch(score, state) + signals.bonusMost(state) >= this.top.leastSum();
   }
 
-  /** Visits the few rows that the bounds do not cover. */
+  /** Visits the few rows that the bounds on sums do not cover (Signals.rowsApart). */
   private visitApart(set: usize): void {
     const scored = this.scored;
     for (let from = this.lastRange(); !failed(); from -= this.rangeRows) {
@@ -180,8 +181,8 @@ export class SetVisitor {
 
   /**
    * Visits rows that have every word and share one state. If `bestOnly`, these rows have a TIER_BEST
-   * alternative for every word, and the words' other alternatives count only where they could raise a score.
-   * Returns false if no row in a worse state can enter.
+   * alternative for every word, and the words' other alternatives are scored only where they could raise a
+   * score. Returns false if no row in a worse state can reach the top k.
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;
@@ -199,8 +200,8 @@ export class SetVisitor {
   }
 
   /**
-   * The rows of `set` in [from, to) that can score enough to enter, judging by lengths and lists. No row is
-   * in a better state than `state`. `which` says which alternatives can contribute.
+   * Returns the rows of `set` in [from, to) that can score enough to reach the top k, judging by lengths and
+   * lists. No row is in a better state than `state`. `which` says which alternatives can contribute.
    */
   private enough(set: usize, from: u32, to: u32, state: u32, which: u32, oneState: bool): usize {
     const top = this.top;
@@ -258,8 +259,8 @@ export class SetVisitor {
   }
 
   /**
-   * Visits rows in different states. No row is better than state `most` with the score `mostScored`. `which`
-   * says which alternatives can contribute.
+   * Visits rows in different states. No row is in a better state than `most` or has a higher score than
+   * `mostScored`. `which` says which alternatives can contribute.
    */
   private visitMixed(set: usize, most: u32, mostScored: f64, which: u32): void {
     const scored = this.scored;

@@ -133,8 +133,8 @@ export class WordScores {
   }
 
   /**
-   * True if no row's score for the current word exceeds `most`. Rows without a score contain NaN and do not
-   * count.
+   * True if no row's score for the current word exceeds `most`. Rows without a score contain NaN, which never
+   * exceeds it.
    */
   private bestAtMost(most: f64, count: u32): bool {
     for (let i: usize = 0; i < <usize>count; i++) if (Mem.f64At(this.best + (i << 3)) > most) return false;

@@ -99,7 +99,7 @@ export class Scorer {
     }
   }
 
-  /** Selects the rows of [from, to) that could enter. */
+  /** Selects the rows of [from, to) that could reach the top k. */
   private choose(matching: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
     const sieve = this.sieve;
@@ -121,14 +121,14 @@ export class Scorer {
     }
   }
 
-  /** True if no row of `some` could enter even with the best possible text match and bonus. */
+  /** True if no row of `some` could reach the top k even with the best possible text match and bonus. */
   private holdsBackLosers(some: u64, from: u32): bool {
     return some == 0 || this.signals.lowerIsBetter || this.enterers(some, from) == 0;
   }
 
   /**
-   * The rows of `among` that could enter with the best possible text match and bonus. Bit i represents row
-   * `from` + i.
+   * Returns the rows of `among` that could reach the top k with the best possible text match and bonus. Bit i
+   * represents row `from` + i.
    */
   private enterers(among: u64, from: u32): u64 {
     const signals = this.signals;

@@ -91,7 +91,7 @@ export class Signals {
     this.term.beginSegment(segment);
   }
 
-  /** State of rows that have every word, with `typos` typos. */
+  /** Returns the state of a row that has every word, with `typos` typos in total. */
   fullState(typos: u32, exact: bool): u32 {
     return rowState(this.program.wordCount, typos, exact);
   }
@@ -102,7 +102,7 @@ export class Signals {
 
   // Bounds.
 
-  /** The most that signals can add to a row's word score. */
+  /** The most that closeness can add to any row's word score. */
   scoreMost(): f64 {
     return this.closeness.most;
   }
@@ -117,7 +117,7 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
 
-  /** The row's largest bonus in the best state. */
+  /** The largest bonus that the row would have in the best state. */
   rowBonusMost(row: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.most(this.bestState);
   }

@@ -85,14 +85,14 @@ export class Starts {
     this.known = 0;
   }
 
-  /** False if it is certain that the first word is not at position 0. */
+  /** False if the row certainly has no slot in which the first word is at position 0. */
   mayStart(row: u32): bool {
     return !this.isKnown(row) || Bits.has(this.starts, row);
   }
 
   /**
-   * False if it is certain that the first word is not at position 0 of a slot with as many tokens as the
-   * query has words.
+   * False if the row certainly has no slot in which the first word is at position 0 and which has as many
+   * tokens as the query has words.
    */
   mayBeWhole(row: u32): bool {
     return !this.isKnown(row) || Bits.has(this.wholes, row);
@@ -132,7 +132,7 @@ export class Starts {
     return (postings * (end - first)) / this.rows;
   }
 
-  /** Finds the rows in the pieces that contain [first, end). */
+  /** Finds the starts and wholes among the rows in the pieces that contain [first, end). */
   find(first: u32, end: u32): void {
     const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
     const to = min(this.rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);

@@ -87,7 +87,10 @@ export class TermBonus {
     }
   }
 
-  /** Sum over all groups of the largest bonus among the terms that the row has. */
+  /**
+   * The row's bonus: for each group, the largest bonus among the terms that the row has, added up over all
+   * groups.
+   */
   of(row: u32): f64 {
     const ranking = this.ranking;
     if (this.rowsWith == 0 || !Bits.has(this.rowsWith, row)) return 0;
@@ -102,7 +105,7 @@ export class TermBonus {
     return sum;
   }
 
-  /** Rows in one bitset word that get the bonus. */
+  /** Returns the rows in one bitset word that get a bonus. */
   rowsIn(word: u32): u64 {
     return this.rowsWith == 0 ? 0 : Bits.word(this.rowsWith, word);
   }
@@ -126,7 +129,10 @@ export class TermBonus {
     return i;
   }
 
-  /** Writes the numbers (u32) of the bonus terms that count for the row to `numbers`. Returns their count. */
+  /**
+   * Writes the numbers (u32) of the bonus terms that apply to the row to `numbers`. Returns how many there
+   * are.
+   */
   explain(row: u32, numbers: usize): u32 {
     const end = this.ranking.bonusTermCount;
     let count: u32 = 0;

@@ -237,7 +237,7 @@ class Explainer {
     if (part.alternative != NO_ALTERNATIVE) this.findParts(part, alternativeAt(word, part.alternative), row);
   }
 
-  /** Moves the cursor to the row. Returns false if the list does not contain the row. */
+  /** Moves the cursor to the row. Returns false if the cursor's list does not contain the row. */
   private standsOn(cursor: Cursor, row: u32): bool {
     cursorUseBuffer(cursor, this.buffer);
     cursorRestart(cursor);

@@ -188,7 +188,7 @@ function merge(facet: Facet, others: usize, otherCount: u32): void {
   facet.entryCount = count;
 }
 
-/** Entry order in a limited facet: larger counts first, then smaller values. */
+/** Entry order in a facet that has a limit: larger counts first, then smaller values. */
 function before(a: usize, b: usize, kind: usize): bool {
   const x = Mem.u32At(a);
   const y = Mem.u32At(b);
@@ -196,7 +196,7 @@ function before(a: usize, b: usize, kind: usize): bool {
   return (kind == KIND_STRING ? compareSpans(a, b, ENTRY_RAW) : compareNumbers(a, b, <u32>kind)) < 0;
 }
 
-/** Chooses a limited facet's entries. Call before the result is opened. */
+/** Chooses the entries of a facet that has a limit. Must be called before the result is opened. */
 export function facetFinish(facet: Facet): void {
   if (facet.share != 0) chooseShare(facet);
   else if (facet.limit > 0) chooseBest(facet);

@@ -17,7 +17,7 @@ import { beginQuery, beginSegment, Run } from "./run";
 const QUERY_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBER_MAX: f32 = 2; // larger than any component of a unit vector, even after rounding
 
-/** Processes the input, `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
+/** Runs the kernel on the `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
   statusReset();
   const reader = ProgramReader.open(input, bytes, PROGRAM_NEAREST);
@@ -50,7 +50,7 @@ function readQuery(reader: ProgramReader): usize {
   return query;
 }
 
-/** Compares the rows of one segment in the snapshot. */
+/** Compares the matching rows of one segment in the snapshot with the query. */
 function compareEntry(run: Run, entry: u32, found: NearestCodes): void {
   const codes = Snap.codes(run.snapshot, entry);
   if (codes == 0) return;

@@ -45,8 +45,8 @@ export class Run {
 }
 
 /**
- * One segment in a run, after matching. The run's parts are set up for this segment until the next one
- * starts.
+ * One segment in a run, after matching. Until the next segment starts, everything that the run points to is
+ * set up for this one.
  */
 @unmanaged
 export class SegmentRun {
@@ -83,7 +83,10 @@ export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining:
   return run;
 }
 
-/** Matches the rows of one of the snapshot's segments and sets up the run's parts for them. */
+/**
+ * Matches the rows of one of the snapshot's segments, and sets up everything that the run points to for this
+ * segment.
+ */
 export function beginSegment(run: Run, entry: u32): SegmentRun {
   const here = changetype<SegmentRun>(scratchZeroed(offsetof<SegmentRun>()));
   const segment = Snap.segment(run.snapshot, entry);

@@ -37,7 +37,8 @@ function findPositions(cursor: Cursor): bool {
 }
 
 /**
- * Positions read so far, u32 each, contiguous across postings. Allocated in scratch memory; grows as needed.
+ * The positions read so far, u32 each, of one posting after another. Allocated in scratch memory; grows as
+ * needed.
  */
 @unmanaged
 export class Positions {

@@ -137,7 +137,7 @@ export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usiz
   return cursor.positionsEnd;
 }
 
-/** Reports damage and moves the cursor to the end of its list. */
+/** Records STATUS_DAMAGED and moves the cursor to the end of its list. */
 function damaged(cursor: Cursor): usize {
   fail(STATUS_DAMAGED);
   cursor.blocks = 0;

@@ -9,7 +9,9 @@ import { JoinedTokens } from "./join";
 import { foldValue, Tokenizer } from "./tokenize";
 import { foldBound } from "./unicode";
 
-/** Returns the tokens of the `bytes`-byte text at p, in scratch: TOKEN_* structures, back to back. */
+/**
+ * Returns the tokens of the text of `bytes` bytes at p, in scratch memory: TOKEN_* structures, back to back.
+ */
 export function analyse(p: usize, bytes: usize): usize {
   const tokens = Tokenizer.make();
   const joined = JoinedTokens.make(tokens);
@@ -51,14 +53,14 @@ function putToken(
   return out + size;
 }
 
-/** Returns the folded form of the `bytes`-byte text at p, in scratch memory. */
+/** Returns the folded form of the text of `bytes` bytes at p, in scratch memory. */
 export function fold(p: usize, bytes: usize): usize {
   const result = scratch(4 + foldBound(bytes));
   Mem.putU32(result, foldValue(p, bytes, result + 4));
   return result;
 }
 
-/** Hash of the `bytes` bytes at p, which is in scratch. */
+/** Returns the hash of the `bytes` bytes at p, which are in scratch memory. */
 export function hash(p: usize, bytes: usize): u64 {
   return hash64(p, bytes);
 }

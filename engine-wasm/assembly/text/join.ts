@@ -40,7 +40,7 @@ export class JoinedTokens {
     return changetype<usize>(this) + offsetof<JoinedTokens>();
   }
 
-  /** True if the current token is the last token in a joined run. Must be called once per token. */
+  /** True if a joined term ends with the current token. Must be called once per token. */
   endsHere(): bool {
     const joiner = this.tokens.joinerBehind();
     if (joiner == JOIN_NONE && this.run == 0) return false;

@@ -128,7 +128,10 @@ export class Tokenizer {
     return false;
   }
 
-  /** JOIN_* of the code point after the token; JOIN_NONE if no token begins right after it. */
+  /**
+   * How the code point after the token joins it to the next one (JOIN_*); JOIN_NONE if no token begins right
+   * after that code point.
+   */
   joinerBehind(): u32 {
     const end = this.textEnd;
     let p = this.cursor;

@@ -95,7 +95,7 @@ export function setOverrides(list: usize, count: u32): i32 {
   return STATUS_OK;
 }
 
-/** JOIN_* of a code point above ASCII. Hyphens, dashes and the minus sign are joiners. */
+/** How a code point above ASCII joins tokens (JOIN_*). Hyphens, dashes and the minus sign are joiners. */
 export function wideJoin(point: u32): u32 {
   if ((point < 0x2010 || point > 0x2013) && point != 0x2212) return JOIN_NONE;
   return overrideOf(point) == NO_OVERRIDE ? JOIN_ALL : JOIN_NONE;
@@ -105,7 +105,7 @@ function asciiFolding(c: u32, entry: u32): u32 {
   return entryBytes(entry) == 0 ? c : Mem.u8At(entryPlace(entry));
 }
 
-/** Upper bound on the folded size of `bytes` bytes, in bytes. */
+/** Upper bound on the size in bytes of the folding of a text of `bytes` bytes. */
 export function foldBound(bytes: usize): usize {
   return bytes * growth;
 }

@@ -21,10 +21,7 @@ const SHARED_LEAST: u32 = VECTOR_SIZE;
 /** Above this number of shared terms, only every n-th is used. */
 const SHARED_MOST: u32 = 16384;
 const GATHERED: u32 = 1536;
-/**
- * Minimum cosine between the new, rotated vectors and the old vectors of the shared terms. Below it, the
- * models are not aligned.
- */
+/** Minimum `agreement` between the rotated new vectors and the old ones. Below it, models are not aligned. */
 const AGREEMENT_LEAST: f64 = 0.5;
 /**
  * Keeps the rotation defined in directions that no shared term covers: this fraction of N'O's norm, times the

@@ -122,7 +122,7 @@ function offerAll(heaviest: usize, rows: TermRows, term: u32, weight: f32): void
 }
 
 /**
- * Computes document rows: the matrix times term rows. Only the first `width` numbers in a row count; `width`
+ * Computes document rows: the matrix times term rows. Uses only the first `width` numbers in a row; `width`
  * is a multiple of 8.
  */
 export function documentRows(
@@ -146,7 +146,10 @@ export function termRows(sparse: Sparse, documents: usize, stride: usize, width:
   }
 }
 
-/** Sums the rows named by the entries between two starts, weighted by the entries' values. */
+/**
+ * Writes to `to` the sum of the rows that the entries between the two starts at `starts` name, weighted by
+ * the entries' values.
+ */
 function addUp(starts: usize, entries: usize, rows: usize, stride: usize, width: u32, to: usize): void {
   const bytes = (<usize>width) << 2;
   Mem.fill(to, 0, bytes);

@@ -23,7 +23,7 @@ import { SPARSE_BYTES, Sparse } from "./sparse";
 import { termVectors } from "./term-vectors";
 import { Chosen, chooseTerms } from "./vocabulary";
 
-/** The part of the training state that is needed after the segment is freed. */
+/** The state of a training that is still needed after the segment has been freed. */
 @unmanaged
 class Training {
   sparse: Sparse;

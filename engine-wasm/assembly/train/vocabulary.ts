@@ -30,7 +30,7 @@ export abstract class Vocabulary {
   }
 }
 
-/** The vocabulary, in a region: `count` entries at `entries`. */
+/** The chosen terms: `count` entries at `entries`, which is a region. */
 @unmanaged
 export class Chosen {
   entries: usize;

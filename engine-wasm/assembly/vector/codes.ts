@@ -116,9 +116,9 @@ function putPresent(codes: usize, row: u32, present: bool): void {
 }
 
 /**
- * Copies codes to a segment's `count` rows starting at `first`, from the rows with the same sequence numbers
- * in another segment. Rows that are not in the other segment, or have no code there, are unchanged. Returns
- * the next row that may be in the other segment: all earlier rows are done.
+ * Copies codes from another segment to a segment's `count` rows starting at `first`. Rows correspond if they
+ * have the same sequence number. Rows that are not in the other segment, or have no code there, are
+ * unchanged. Returns the next row that may be in the other segment: all earlier rows are done.
  */
 export function codesCopy(
   toSegment: usize,
@@ -145,7 +145,7 @@ export function codesCopy(
   return end == rows ? rows : max(end, rowFrom(toSegment, Seg.seq(fromSegment, there)));
 }
 
-/** The first row whose sequence number is at least `seq`, or the number of rows. */
+/** Returns the first row whose sequence number is at least `seq`, or the number of rows. */
 function rowFrom(segment: usize, seq: u64): u32 {
   let low: u32 = 0;
   let high = Seg.rows(segment);

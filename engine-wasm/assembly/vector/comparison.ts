@@ -38,8 +38,8 @@ abstract class Hamming {
   }
 
   /**
-   * Writes a distance to `to`. `times` is 1 if the distance counts, or 0 if the caller overwrites it with the
-   * next one.
+   * Writes a distance to `to`, and adds `times` to the number of rows at that distance. `times` is 1, or 0 if
+   * the caller will overwrite the distance with the next one.
    */
   @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
     const count = counts + ((<usize>distance) << 2);

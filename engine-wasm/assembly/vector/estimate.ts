@@ -18,8 +18,9 @@ const TABLE_BYTES: usize = BYTE_VALUES << 2;
 
 export abstract class Estimates {
   /**
-   * Builds lookup tables in scratch memory for a query, f32[VECTOR_SIZE]. For each byte position in a code
-   * and each byte value, they contain the sum of the eight signed numbers.
+   * Builds lookup tables for `query`, an f32[VECTOR_SIZE], in scratch memory: one per byte of a code. An
+   * entry is the scaled sum of the query's eight numbers for that byte, with their signs taken from the
+   * byte's bits.
    */
   static make(query: usize): usize {
     const tables = scratch(CODE * TABLE_BYTES);
@@ -28,7 +29,7 @@ export abstract class Estimates {
     return tables;
   }
 
-  /** The estimate for a code. */
+  /** Returns the estimated cosine between the tables' query and the vector of a code. */
   static of(tables: usize, code: usize): f32 {
     let sum: f32 = 0;
     for (let i: usize = 0; i < CODE; i++) {

@@ -86,8 +86,8 @@ export class NearestCodes {
   }
 
   /**
-   * Compares a segment's rows in the bitset `bits` that have a code, and removes the other rows from `bits`.
-   * Segments must be added in ascending order.
+   * Compares those rows of the bitset `bits` that have a code, and removes the other rows from `bits`.
+   * Segments must be added in ascending order of sequence numbers.
    */
   add(segment: usize, codes: usize, bits: usize): void {
     const rows = Seg.rows(segment);

@@ -37,8 +37,8 @@ export function outsideRecord(values: usize, bytes: usize): i32 {
 }
 
 /**
- * Returns the vector record for the `embedding` member of a document (a JSON object). If the name is
- * repeated, the last member counts.
+ * Returns the vector record for the `embedding` member of a document (a JSON object). If the member occurs
+ * more than once, the last one wins.
  */
 export function documentRecord(document: usize, bytes: usize): i32 {
   const members = Members.make();

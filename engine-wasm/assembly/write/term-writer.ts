@@ -58,7 +58,10 @@ function putSection(sink: Sink, header: usize, from: usize, bytes: usize): void 
   sinkBytes(sink, from, bytes);
 }
 
-/** Writes the sections that follow the lists (`listBytes` bytes) and records them in the segment's header. */
+/**
+ * Writes the sections that follow the lists, which have `listBytes` bytes, and records these sections in the
+ * segment's header.
+ */
 export function termsEnd(writer: TermWriter, listBytes: u32, sink: Sink): void {
   const count = <usize>writer.count;
   Mem.putU32(writer.offsets + (count << 2), writer.bytesUsed);

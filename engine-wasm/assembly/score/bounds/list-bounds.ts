@@ -16,7 +16,7 @@ import { WordScores } from "../score-words";
 export const TF_UNKNOWN: u32 = 255; // value of BLOCK_MAX_TF that stands for any frequency from this one up
 const TF_MOST: f64 = 16777216;
 
-/** Computes bounds from the current segment's lists and moves their cursors. Allocated in scratch memory. */
+/** Computes bounds on the current segment's lists. Moves the lists' cursors. Allocated in scratch memory. */
 @unmanaged
 export class ListBounds {
   program: SearchProgram;

@@ -195,8 +195,8 @@ export class Promising {
   }
 
   /**
-   * Finds the rows in small lists that may score enough, in the whole segment. The result is valid for all
-   * ranges until `cutLow` falls below `smallCut`.
+   * Finds the rows in small lists that may score enough to reach `cutLow`, in the whole segment. The result
+   * is valid for all ranges until `cutLow` falls below `smallCut`.
    */
   private findSmall(): void {
     this.smallCut = this.cutLow;
@@ -211,7 +211,7 @@ export class Promising {
     bitsOr(this.small, this.unsure, this.to);
   }
 
-  /** Finds the rows in the range that may score enough. */
+  /** Finds the rows in the range that may score enough to reach `cut`, with a bonus if they may have one. */
   private find(): void {
     const first = <usize>(this.from >> 3);
     const bytes = Bits.bytes(this.to) - first;
@@ -221,7 +221,7 @@ export class Promising {
     this.lookThrough(true);
   }
 
-  /** Reads either the word's large lists or its small lists. */
+  /** Searches either the word's large lists or its small lists. */
   private lookThrough(large: bool): void {
     const word = this.program.wordAt(0);
     const least = this.lengths.leastSaturation;
@@ -243,8 +243,8 @@ export class Promising {
   }
 
   /**
-   * Adds a list's rows whose sum may be large enough. For a small list, also adds all its rows to `inSmall`.
-   * `large` is true for a large list. `reaches` is true if some row in the list may reach the cut.
+   * Adds those of a list's rows whose sum may be large enough. For a small list, also adds all its rows to
+   * `inSmall`. `large` is true for a large list. `reaches` is true if some row in the list may reach the cut.
    */
   private addRows(reach: Reach, large: bool, reaches: bool): void {
     const cursor = reach.cursor;
@@ -278,7 +278,9 @@ export class Promising {
     }
   }
 
-  /** True if some posting in a packed block may suffice for a row with the largest bonus. */
+  /**
+   * True if some posting in a packed block may be enough for a row with the largest bonus to reach the cut.
+   */
   private mayHave(cursor: Cursor, block: u32): bool {
     const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
     const tf = Mem.u8At(entry + BLOCK_MAX_TF);
@@ -288,8 +290,8 @@ export class Promising {
   }
 
   /**
-   * Fills a u8 table by norm byte: the lowest frequency at which a posting may suffice if other lists add
-   * `rest`. The values never fall as the norm rises.
+   * Fills a u8 table by norm byte with the lowest frequency at which a posting may be enough to reach
+   * `cutLow`, if other lists add `rest`. The values never fall as the norm rises.
    */
   private putLeast(to: usize, rest: f64, slotIndex: u32): void {
     const saturations = this.lengths.leastSaturations(slotIndex);
@@ -306,8 +308,8 @@ export class Promising {
   }
 
   /**
-   * Writes the indices (u8) of the block's postings that may suffice with the largest bonus to `passed`, and
-   * returns their number. It does not branch per posting, because the processor could not predict the branch.
+   * Writes the indices (u8) of the block's postings that may be enough to reach `cutLow` to `passed`, and
+   * returns their number. Does not branch per posting, because the processor could not predict the branch.
    */
   private pass(cursor: Cursor): u32 {
     const passed = this.passed;
@@ -336,7 +338,7 @@ export class Promising {
     return <u32>count;
   }
 
-  /** Adds a posting's row if the posting may suffice given the row's exact length. */
+  /** Adds a posting's row if, given the row's exact length, the posting may be enough to reach the cut. */
   private addRow(cursor: Cursor, i: u32): void {
     const row = cursor.rowAt(i);
     const norm = <usize>Mem.u8At(this.norms + row);

@@ -71,7 +71,7 @@ export class RowLengths {
     this.found = false;
   }
 
-  /** Measures row lengths in the current segment, once. */
+  /** Measures the row lengths in the current segment, unless that has been done already. */
   need(): void {
     if (this.found) return;
     this.found = true;
@@ -152,7 +152,7 @@ export class RowLengths {
     if (this.slotCount > 1) this.base += this.offsetOf(second, secondRise);
   }
 
-  /** Slope of a slot's length over norm bytes, near the average row. */
+  /** Slope of the line for a slot's length as a function of the norm byte, near the average row. */
   private riseOf(slot: SlotLength): f64 {
     const at = slot.lengths + ((<usize>slot.middle) << 3);
     return Mem.f64At(at + 8) - Mem.f64At(at);
@@ -164,8 +164,8 @@ export class RowLengths {
   }
 
   /**
-   * Fills `leastSaturations(index)`. Counts each of a row's other fields at the least length that any row has
-   * in that field.
+   * Fills `leastSaturations(index)`. For each of a row's other fields, assumes the least length that any row
+   * has in that field.
    */
   private putLeastSaturations(index: u32): void {
     const program = this.program;
@@ -182,8 +182,8 @@ export class RowLengths {
   }
 
   /**
-   * f64 by norm byte: approximate lower bound on the saturation of a row whose field in this slot has that
-   * norm byte. Approximate because scoring rounds differently.
+   * Returns a table, f64 by norm byte: approximate lower bound on the saturation of a row whose field in this
+   * slot has that norm byte. It is approximate because scoring rounds differently.
    */
   leastSaturations(index: u32): usize {
     return this.saturations + <usize>index * TABLE_BYTES;

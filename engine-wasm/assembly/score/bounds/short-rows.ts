@@ -154,7 +154,9 @@ export class ShortRows {
     return <i32>max<f64>(-1, min<f64>(SUM_MOST, limit));
   }
 
-  /** Maximum word score of a row with this length. */
+  /**
+   * Upper bound on the word score of a row with this length, given upper bounds on its alternatives' sums.
+   */
   private scoreMost(sums: usize, length: f64): f64 {
     const program = this.program;
     const saturation = this.lengths.saturation(length);
@@ -243,7 +245,10 @@ export class ShortRows {
     return short;
   }
 
-  /** Keeps the rows that may score more with alternatives of lower tiers. */
+  /**
+   * Also keeps the rows of `set` in which alternatives below TIER_BEST may score more (Word.behind), whatever
+   * their length.
+   */
   private keepBehind(set: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
     for (let i: u32 = 0; i < this.program.wordCount; i++) {
