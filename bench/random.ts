@@ -1,4 +1,4 @@
-// Repeatable randomness for generated data and query mixes: the same seed gives the same benchmark.
+// Generates repeatable random numbers for data and query mixes. The same seed gives the same benchmark.
 
 export class Random {
   #state: number;

@@ -1,5 +1,5 @@
-// Measures the resources that a server uses between two moments: CPU seconds from /proc, and counters from
-// its /metrics page (query phases, messages to shards, how busy its threads were).
+// Measures the resources that a server uses between two moments. Reads CPU seconds from /proc, and counters
+// from the server's /metrics page (query phases, messages to shards, how busy its threads were).
 
 import type { ApiClient } from "../../server/cli/api.js";
 import type { ServerProcess } from "./server-process.js";

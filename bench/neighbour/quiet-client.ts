@@ -1,4 +1,4 @@
-// The quiet tenant: one client that sends plain queries at a modest pace. It also measures its own event
+// The quiet tenant's client, which sends plain queries at a modest pace. It also measures its own event
 // loop's delay, to tell its own delays from the server's.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";

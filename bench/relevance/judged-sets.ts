@@ -1,5 +1,5 @@
-// The judged sets in the public data folder: their location, their text fields, and plain BM25's results on
-// them. Reads files only, no server.
+// Lists the judged sets in the public data folder, with their location, their text fields, and plain BM25's
+// results on them. Reads only files, without a server.
 
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The misspelling test's word lists: pairs of wrong and right words from public lists, and ordinary words
-// from two catalogues as distractors. Reads files only, no server.
+// Reads the misspelling test's word lists: pairs of wrong and right words from public lists, and ordinary
+// words from two catalogues as distractors. Reads only files, without a server.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

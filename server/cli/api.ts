@@ -1,5 +1,6 @@
-// The command line's HTTP client: keep-alive connections to one server, and the errors that commands report.
-// Knows the reply formats that all routes share ({data} and {error, code}), but not the individual routes.
+// The command line's HTTP client. It keeps connections to one server alive, and defines the errors that
+// commands report. Knows the reply formats that all routes share ({data} and {error, code}), but not the
+// individual routes.
 
 import http from "node:http";
 import https from "node:https";

@@ -1,4 +1,4 @@
-// Creates the operator's tools and the monthly counters: backups, metrics, usage, and key use.
+// Creates the operator's tools (backups, metrics) and the monthly counters (usage, key use).
 import { KeyUse } from "../access/tenants/key-use.js";
 import { Usage } from "../access/tenants/usage.js";
 import { Backups } from "../operate/backups/backups.js";

@@ -1,5 +1,5 @@
-// A shard's part of a backup. TAKE keeps a snapshot of the whole database under the backup's id, immediately;
-// WRITE streams it to a file; DROP releases it and cancels a running WRITE.
+// Messages for a shard's part of a backup. TAKE keeps a snapshot of the whole database under the backup's id,
+// immediately; WRITE streams it to a file; DROP releases it and cancels a running WRITE.
 //
 //   TAKE {id} -> {}      WRITE {id, path} -> BackupFileSums      DROP {id} -> {}
 import { pack } from "msgpackr/pack";

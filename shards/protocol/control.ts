@@ -1,4 +1,5 @@
-// Control messages: op byte, then msgpack. They are rare, so clarity matters more than speed.
+// Control messages, which consist of an op byte, then msgpack. They are rare, so clarity matters more than
+// speed.
 //
 //   OPEN {uid, schema, made, vectors} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   VECTORS {uid, source, origin} -> {}

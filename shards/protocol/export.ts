@@ -1,5 +1,6 @@
-// ALL_SEQS: a generation's sequence numbers, page by page; EXPORT: documents as NDJSON. While a caller pages,
-// it must keep reporting the generation as in use (oldestGeneration).
+// Messages for exports. ALL_SEQS returns a generation's sequence numbers, page by page; EXPORT returns
+// documents as NDJSON. While a caller pages, it must keep reporting the generation as in use
+// (oldestGeneration).
 //
 //   ALL_SEQS request  u8 op, u32 uid, f64 generation, f64 afterSeq, u32 limit
 //            reply    u8 0, u32 count, count x f64 seq

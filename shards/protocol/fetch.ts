@@ -1,4 +1,5 @@
-// FETCH: stored documents by sequence number, projected and highlighted; GET: one document by id.
+// Messages for stored documents. FETCH returns documents by sequence number, projected and highlighted; GET
+// returns one document by id.
 //
 //   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, options
 //         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then those that are given: f64

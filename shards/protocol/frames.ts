@@ -1,9 +1,9 @@
-// The read channel: a MessagePort between the server and one run of a shard's thread. A message is a sequence
-// of frames with everything from one event-loop turn, because a thread hop costs more than a small read. Each
-// read has its own reply, and replies may arrive in any order.
+// The read channel is a MessagePort between the server and one run of a shard's thread. A message is a
+// sequence of frames with everything from one event-loop turn, because a thread hop costs more than a small
+// read. Each read has its own reply, and replies may arrive in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
-// The requester chooses the id, and the reply returns it. The flow is the tenant whose share of the thread
-// the read uses (fair-queue.ts); it is 0 in replies.
+// The requester chooses the id, and the reply returns it. The flow is the tenant to whom the read's time on
+// the thread is charged (fair-queue.ts); it is 0 in replies.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 const FRAME_HEAD_BYTES = 12;

@@ -1,4 +1,5 @@
-// Moves documents to other shards, where nobody reads them yet.
+// Messages that copy documents to new shards when the number of shards changes, or to other shards when an
+// index outgrows its home. Nobody reads the copies yet.
 //
 //   STORED request  u8 op, u32 uid, f64 afterSeq, u32 bytesMax
 //          reply    u8 0, f64 generation, f64 maxSeq, f64 liveDocs, u8 more, u32 count,

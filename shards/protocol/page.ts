@@ -1,5 +1,5 @@
-// SEARCH_PAGE: a search, and the stored documents for one page of its rows. Only for an index that is stored
-// in a single shard, so that no other shard can have a better row.
+// SEARCH_PAGE runs a search and returns the stored documents for one page of its rows. Only for an index that
+// is stored in a single shard, so that no other shard can have a better row.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
 //            u32 + program, options as in FETCH

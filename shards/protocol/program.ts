@@ -1,6 +1,6 @@
-// EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST, DELETE_WHERE: an engine program for one index and generation.
-// Programs and results are the engine's bytes, passed through unchanged. Only DELETE_WHERE has a reply of its
-// own.
+// EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST and DELETE_WHERE run an engine program on one generation of an
+// index. Programs and results are the engine's bytes, passed through unchanged. Only DELETE_WHERE has a reply
+// of its own.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs

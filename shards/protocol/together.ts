@@ -1,5 +1,5 @@
-// TOGETHER: several requests in one message, answered by one message. Saves thread hops for requests that
-// arrive in the same event-loop turn. Meant for reads; the reply waits for the slowest part.
+// TOGETHER combines several requests in one message, answered by one message. This saves thread hops for
+// requests that arrive in the same event-loop turn. Meant for reads; the reply waits for the slowest part.
 //
 //   request  u8 op, u32 count, count x {u32 + request}
 //   reply    u8 0, u32 count, count x {u32 + reply}   (each with its own status byte)

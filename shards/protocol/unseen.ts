@@ -1,6 +1,6 @@
-// COUNT_UNSEEN, DELETE_UNSEEN: the index's documents that were missing from a completely read feed. These are
-// the live documents whose seq is below beforeSeq and not in the set. Documents with larger seqs were written
-// after the run began.
+// COUNT_UNSEEN counts, and DELETE_UNSEEN deletes, the index's documents that were missing from a completely
+// read feed. These are the live documents whose seq is below beforeSeq and not in the set. Documents with
+// larger seqs were written after the run began.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 beforeSeq, set
 //   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the page's 512 seqs

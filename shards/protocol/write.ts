@@ -1,11 +1,11 @@
-// WRITE: a batch of documents for one index. The reply is sent once the batch is durable.
+// WRITE writes a batch of documents to one index. The reply is sent once the batch is durable.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
 //   reply    u8 0, f64 liveDocs, u32 unchanged, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at},
 //            u32 kept, kept x f64 seq
 //
-// ADDITIONS: the documents that a WRITE would add if it ran now. Writes nothing.
+// ADDITIONS returns the documents that a WRITE would add if it ran now. It writes nothing.
 //
 //   request  as WRITE      reply    u8 0, u32 count, count x u32 index
 import { MessageReader, MessageWriter } from "./bytes.js";

@@ -1,5 +1,5 @@
-// A segment's deleted rows in stored form: one bit per row in an envelope. The engine works on its own
-// bitsets of live rows, which are derived from this form. Immutable: a change creates a new object.
+// A segment's deleted rows in stored form, which is one bit per row in an envelope. The engine works on its
+// own bitsets of live rows, which are derived from this form. Immutable: a change creates a new object.
 import { DamagedBytesError, ENVELOPE_DELETED_ROWS, seal, unseal } from "../storage/envelope.js";
 
 const DELETED_ROWS_VERSION = 1;

@@ -1,4 +1,5 @@
-// A stored document: the value of a document key. Documents are read for every answer, so the frame is small:
+// Encodes and decodes stored documents, which are the values of document keys. Documents are read for every
+// answer, so the frame is small:
 //
 //   | head u8 | id length u16 | crc32 u32 | id UTF-8 | raw JSON ... |
 //

@@ -1,6 +1,6 @@
-// A database as one file: all its keys and values in order, in checksummed blocks. Written from a view and
-// read back one block at a time. Knows nothing about the meaning of keys and values. The backup's manifest
-// lists the files that belong together.
+// Stores a database as one file: all its keys and values in order, in checksummed blocks. It is written from
+// a view and read back one block at a time. The backup's manifest lists the files that belong together. Knows
+// nothing about the meaning of keys and values.
 //
 //   | magic "SKBK" u32 | version u16 | 0 u16 |                                          head
 //   | length u32 | crc32 of the payload u32 | payload: records |                        block, repeated

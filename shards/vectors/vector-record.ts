@@ -1,4 +1,4 @@
-// A stored vector: the value of a vector key.
+// Encodes and decodes stored vectors, which are the values of vector keys.
 //
 //   | crc32 u32 | origin u32 | scale f32 | i8[512] |
 //

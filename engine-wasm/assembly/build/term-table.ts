@@ -1,6 +1,6 @@
-// The postings of a segment while it is being built: one entry per (term, field), each with a stream of its
-// occurrences in chunks of scratch. Occurrences must arrive in ascending row order, and in ascending position
-// order within a row.
+// Collects the postings of a segment that is being built. There is one entry per (term, field), each with a
+// stream of its occurrences in chunks of scratch memory. Occurrences must arrive in ascending row order, and
+// in ascending position order within a row.
 //
 //   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
 //   row varint (position gap << 1). Row gaps start from row -1, so they are >= 1, as position gaps are.

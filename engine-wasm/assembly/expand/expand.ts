@@ -1,5 +1,5 @@
-// The expand kernel: looks up a program's words in a snapshot's dictionaries, with document frequencies over
-// live rows. docs/FORMATS.md shows the layout of the program and the result.
+// The expand kernel, which looks up a program's words in a snapshot's dictionaries and counts the live
+// documents that contain them. docs/FORMATS.md shows the layout of the program and the result.
 
 import { branchesOf } from "../columns/summaries";
 import { checkDeadline } from "../env";

@@ -1,6 +1,6 @@
-// Sorted lists of dictionary terms with their document frequencies: collected segment by segment, then merged
-// across the segments of a snapshot. A list is one contiguous block of scratch memory: a header, then the
-// entries. It is sorted in byte order, or by length and then in byte order.
+// Sorted lists of dictionary terms with their document frequencies. They are collected segment by segment,
+// then merged across the segments of a snapshot. A list is one contiguous block of scratch memory: a header,
+// then the entries. It is sorted in byte order, or by length and then in byte order.
 //
 //   list:  | u32 slots, u32 bytes of an entry, u32 count, u32 0 | entry ... |
 //   entry: | u32 address, u32 length, u8 distance, u8 isPrefix, u16 0, u32 0 | u32 frequency by slot ... |

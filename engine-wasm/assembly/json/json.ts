@@ -1,5 +1,5 @@
 // A strict RFC 8259 scanner over raw memory. It finds the end of a value and verifies that everything in it
-// is well formed. It builds no tree and is independent of documents.
+// is well formed. It builds no tree and knows nothing about documents.
 //
 // There are two kinds of errors. Broken syntax ends the scan: it returns 0 and sets `failedAt`. A fault (bad
 // UTF-8, a lone surrogate, nesting over JSON_DEPTH_MAX) leaves the syntax readable: the scan continues and

@@ -1,7 +1,8 @@
-// Linear memory has two parts: regions below `top` (segments, bitsets, merge output), which live until
-// released, and scratch above it, which lives until the next `scratchReset`. Regions are kept in address
-// order. A new region takes the smallest free region that fits; adjacent free regions are merged. Independent
-// of what regions contain. `top` and the other marks are variables because an instance has one memory.
+// Allocates linear memory, which has two parts. Regions (segments, bitsets, merge output) lie below `top` and
+// live until released. Scratch memory lies above `top` and lives until the next `scratchReset`. Regions are
+// kept in address order. A new region takes the smallest free region that fits; adjacent free regions are
+// merged. `top` and the other marks are variables because an instance has one memory. Knows nothing about
+// what regions contain.
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end

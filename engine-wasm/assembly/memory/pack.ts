@@ -1,6 +1,6 @@
-// Bit packing of one posting block: 128 numbers in 4 lanes, value i in lane i % 4. Each lane is a separate
-// stream of 32 values of `bits` bits, least significant bit first. Independent of rows and lists. unpack.ts
-// is the reader.
+// Packs the 128 numbers of one posting block into bits. There are 4 lanes; value i is in lane i % 4. Each
+// lane is a separate stream of 32 values of `bits` bits, least significant bit first. unpack.ts is the
+// reader. Knows nothing about rows and lists.
 //
 //   | word 0: lane 0 1 2 3 | word 1: lane 0 1 2 3 | ... |   16 bytes per word, `bits` words
 import { Mem } from "./mem";

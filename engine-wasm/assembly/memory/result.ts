@@ -1,5 +1,6 @@
-// Writes a kernel's result: u32 length of the rest, then values without padding. The result is the last
-// allocation in scratch, so it grows in place: nothing else may allocate scratch between `open` and `close`.
+// Writes a kernel's result, which is the u32 length of the rest, then values without padding. The result is
+// the last allocation in scratch, so it grows in place: nothing else may allocate scratch between `open` and
+// `close`.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 

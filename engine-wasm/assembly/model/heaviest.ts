@@ -1,5 +1,6 @@
-// The heaviest terms in one document: up to DOCUMENT_TERMS_MAX terms with the largest coefficients, with ties
-// going to the smaller term number. The result does not depend on the order in which terms are offered.
+// Keeps the heaviest terms in one document, which are the DOCUMENT_TERMS_MAX terms with the largest
+// coefficients. Of terms with equal coefficients, the one with the smaller term number is kept. The result
+// does not depend on the order in which terms are offered.
 //
 //   | u32 count | u32 0 | count x u64: bits of the coefficient (f32, positive) << 32 | ~term |
 

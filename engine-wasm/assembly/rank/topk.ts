@@ -1,6 +1,6 @@
-// The best rows found so far: at most k, compared by the query's sort keys, then by sequence number, larger
-// first. A row "enters" when it becomes one of them. Memory use grows with the number of rows kept, not with
-// k.
+// Keeps the best rows found so far, at most k. They are compared by the query's sort keys, then by sequence
+// number, larger first. A row "enters" when it becomes one of them. Memory use grows with the number of rows
+// kept, not with k.
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 

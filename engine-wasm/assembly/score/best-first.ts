@@ -1,5 +1,6 @@
-// A heap of candidate rows that yields the most promising row first: the highest upper bound on text match
-// plus bonus, and the newest among equals. Works on plain numbers, no matter how they were computed.
+// A heap of candidate rows that yields the most promising row first, which is the one with the highest upper
+// bound on text match plus bonus, and the newest among equals. Works on plain numbers, no matter how they
+// were computed.
 //
 //   entry: | f64 bound | u32 row | u32 the row's number in the set that was scored |
 import { scratch, scratchZeroed } from "../memory/arena";

@@ -1,5 +1,5 @@
-// The search kernel: runs one program on one snapshot. Segments are visited newest first, so that among equal
-// rows the newest are kept. docs/FORMATS.md shows the layout of the program and the result.
+// The search kernel, which runs one program on one snapshot. Segments are visited newest first, so that among
+// equal rows the newest are kept. docs/FORMATS.md shows the layout of the program and the result.
 
 import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";

@@ -1,5 +1,6 @@
-// Properties of a field type's values: kind, width, range and order. The rest of the engine uses these
-// functions. Only columns/column-values.ts, which reads and scans columns, also distinguishes types itself.
+// Returns the properties of a field type's values: kind, width, range and order. The rest of the engine uses
+// these functions. Only columns/column-values.ts, which reads and scans columns, also distinguishes types
+// itself.
 import {
   ARRAY_TYPES,
   FLOAT_TYPES,

@@ -1,6 +1,6 @@
-// Joined tokens: a run of tokens with a single joiner between neighbours ("wi-fi", "AB-123/4") also forms one
-// word ("wifi", "ab1234"). It follows the tokenizer from token to token. The last token of a text ends its
-// run, so no state carries over to the next text.
+// Finds joined tokens. A run of tokens with a single joiner between neighbours ("wi-fi", "AB-123/4") also
+// forms one word ("wifi", "ab1234"). Follows the tokenizer from token to token. The last token of a text ends
+// its run, so no state carries over to the next text.
 //
 //   while (tokens.next()) { ... if (joined.endsHere()) { joined.at, joined.bytes, joined.start, joined.parts } }
 

@@ -1,10 +1,11 @@
-// The only analyser: turns UTF-8 text into folded tokens, the same way for documents and queries. The
-// tokenizer is a resumable iterator that also contains its current token, so a token costs no allocation:
+// Turns UTF-8 text into folded tokens. It is the only analyser, so documents and queries are treated in the
+// same way. The tokenizer is a resumable iterator that also contains its current token, so a token costs no
+// allocation:
 //
 //   tokens.begin(text, bytes);
 //   while (tokens.next()) { tokens.at, tokens.bytes, tokens.start, tokens.end, tokens.isIdeograph, tokens.joinerBehind() }
 //
-// Assigning positions (0, 1, 2 ...) is up to the caller. Malformed bytes count as separators.
+// The caller assigns positions (0, 1, 2 ...). Malformed bytes count as separators.
 import {
   CLASS_APOSTROPHE,
   CLASS_IDEOGRAPH,

@@ -1,6 +1,6 @@
-// Eigenvalues and eigenvectors of a symmetric f64 matrix: reduction to tridiagonal form by Householder
-// reflections, then implicit QL (EISPACK's tred2 and tql2; Golub and Van Loan, "Matrix Computations", chapter
-// 8). Eigenvectors are rows, so that every step runs over contiguous numbers.
+// Computes the eigenvalues and eigenvectors of a symmetric f64 matrix: reduction to tridiagonal form by
+// Householder reflections, then implicit QL (EISPACK's tred2 and tql2; Golub and Van Loan, "Matrix
+// Computations", chapter 8). Eigenvectors are rows, so that every step runs over contiguous numbers.
 
 import { release, reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";

@@ -1,4 +1,4 @@
-// Writes a trained model: its terms, each with a vector of 8-bit numbers and the factor that scales them.
+// Writes a trained model. Each of its terms has a vector of 8-bit numbers and the factor that scales them.
 
 import {
   EMBEDDED_MAGIC,

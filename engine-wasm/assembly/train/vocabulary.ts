@@ -1,5 +1,5 @@
-// Chooses a model's terms: terms in at least two documents, up to a maximum. Terms in more documents are
-// preferred; among equals, earlier terms. Each term has a log-entropy weight: near 1 if it is in few
+// Chooses a model's terms, up to a maximum, from the terms in at least two documents. Terms in more documents
+// are preferred; among equals, earlier terms. Each term has a log-entropy weight: near 1 if it is in few
 // documents, 0 if it is equally frequent in all (Dumais, "Improving the retrieval of information from
 // external sources", 1991).
 //

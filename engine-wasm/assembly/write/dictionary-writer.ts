@@ -1,5 +1,5 @@
-// Writes a column's dictionary into a segment sink, value by value in dictionary order. Independent of where
-// the values come from and of the rows that have them.
+// Writes a column's dictionary into a segment sink, value by value in dictionary order. Knows nothing about
+// where the values come from or which rows have them.
 //
 //   strings: | header 16 | u32 raw offsets[n + 1] | u32 folded offsets[n + 1] | raw bytes | folded bytes |
 //   numbers: | header 16 | 8 bytes per value |

@@ -1,10 +1,10 @@
-// The board of a shared engine: a region of its memory through which other threads read an index while its
+// The board of a shared engine is a region of its memory through which other threads read an index while its
 // owner writes. The owner publishes the current snapshots. Each reader records that it is reading, so that
 // the owner does not free a region that a reader may still see. The board also shows the current vector model
 // and signals changes to stored vectors. This is epoch-based reclamation (K. Fraser, Practical lock-freedom,
 // 2004): the epoch advances whenever the snapshots change, and anything removed by that change can be freed
 // once no reader is still inside an earlier epoch. While the epoch is odd, the owner is writing the snapshot
-// table. docs/FORMATS.md has the picture.
+// table. docs/FORMATS.md shows the layout.
 
 /** A snapshot visible to readers. */
 export interface PublishedSnapshot {

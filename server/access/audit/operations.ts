@@ -1,7 +1,7 @@
-// Which operations in the route table go into the audit log, and under which action. A test compares this
-// table with the route table, so every new route other than a GET needs an entry here. Documents and events
-// written by clients are not logged, because there may be any number of them. Queries, previews and analyses
-// are not logged either.
+// Determines which operations in the route table go into the audit log, and under which action. A test
+// compares this table with the route table, so every new route other than a GET needs an entry here.
+// Documents and events written by clients are not logged, because there may be any number of them. Queries,
+// previews and analyses are not logged either.
 import { isObject } from "../../ground/input/json-value.js";
 import type { NewEntry } from "./entry.js";
 

@@ -1,7 +1,7 @@
-// Determines the client's address: the connection's peer or, if the server is behind proxies, an entry of
-// X-Forwarded-For. Anyone can write anything into that header, so an entry is believed only if its writer is
-// trusted. The peer wrote the last entry, the proxy named by the last entry wrote the one before it, and so
-// on.
+// Determines the client's address. This is the connection's peer or, if the server is behind proxies, an
+// entry of X-Forwarded-For. Anyone can write anything into that header, so an entry is believed only if its
+// writer is trusted. The peer wrote the last entry, the proxy named by the last entry wrote the one before
+// it, and so on.
 import { BlockList, isIP } from "node:net";
 import { integer, refuse, texts, type ValueReader, wrongType } from "../../ground/input/readers.js";
 

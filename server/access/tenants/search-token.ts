@@ -1,5 +1,5 @@
-// Search tokens: a shop's own server signs them with a search key, without calling Skein, for one visitor or
-// a group of visitors. A token can only narrow the rights of its key.
+// Creates and verifies search tokens. A shop's own server signs them with a search key, without calling
+// Skein, for one visitor or a group of visitors. A token can only narrow the rights of its key.
 //   skt_<the key's prefix>.<base64url of the JSON of its members>.<base64url of the signature>
 // The signature is HMAC-SHA256 (RFC 2104) over everything before the last dot. The HMAC key is the SHA-256 of
 // the search key, because the server stores only that hash.

@@ -1,6 +1,6 @@
-// Token buckets in memory shared by threads: a name may make `perSecond` requests per second, in bursts of up
-// to `perSecond` requests. Each thread has its own Throttle object over the same table (docs/FORMATS.md,
-// Tables between threads).
+// Limits request rates with token buckets in memory shared by threads. A name may make `perSecond` requests
+// per second, in bursts of up to `perSecond` requests. Each thread has its own Throttle object over the same
+// table (docs/FORMATS.md, Tables between threads).
 //
 // A bucket implements ATM's generic cell rate algorithm. Its one word is the theoretical arrival time: when
 // the bucket will be full again. A request advances that time by one interval, and is refused if the time is

@@ -1,6 +1,6 @@
-// The resolved schema: what queries and writes need from an index record, derived once per record. It
-// contains the fields (by name and by slot) with their engine codes, the searchable fields with their
-// weights, and the schema in the form sent to the shards.
+// The resolved schema contains what queries and writes need from an index record, derived once per record:
+// the fields (by name and by slot) with their engine codes, the searchable fields with their weights, and the
+// schema in the form sent to the shards.
 import {
   ANALYSIS_VERSION,
   FLAG_BRAND,

@@ -1,7 +1,7 @@
-// Reads the items of one JSON document that arrives in pieces: the elements of one of its arrays. Assembles
-// the streaming parser's tokens here rather than with the parser's own assembler, because text outside items
-// must take no memory, and a hostile item must not affect the others. Integers beyond 2^53 become bigints;
-// `__proto__` is an ordinary member.
+// Reads the items of one JSON document that arrives in pieces. The items are the elements of one of its
+// arrays. Assembles the streaming parser's tokens here rather than with the parser's own assembler, because
+// text outside items must take no memory, and a hostile item must not affect the others. Integers beyond 2^53
+// become bigints; `__proto__` is an ordinary member.
 
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { FeedError } from "../../ground/errors.js";

@@ -1,5 +1,5 @@
-// Explains why a document was refused: a code from the error catalogue, and a message that names the field
-// and the expected value. Translates the DOC_* codes of the engine and the shards.
+// Explains why a document was refused, with a code from the error catalogue, and a message that names the
+// field and the expected value. Translates the DOC_* codes of the engine and the shards.
 import {
   DOC_BAD_EMBEDDING,
   DOC_BAD_ID,

@@ -1,4 +1,4 @@
-// Entry point of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the
+// The entry point of the intake thread, which splits large batches to keep the HTTP thread free. Decodes the
 // task, calls prepare.ts, and transfers the messages' buffers back without copying. An error that refuses the
 // whole body is returned as plain data.
 import { workerData } from "node:worker_threads";

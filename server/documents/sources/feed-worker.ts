@@ -1,6 +1,6 @@
-// Entry point of a feed thread: fetches a feed, reads its items, maps them to documents and prepares writes,
-// so that the HTTP thread only has to forward the writes. Holds few batches at a time, and sends one only
-// when the HTTP thread has asked for it.
+// The entry point of a feed thread. Fetches a feed, reads its items, maps them to documents and prepares
+// writes, so that the HTTP thread only has to forward the writes. Holds few batches at a time, and sends one
+// only when the HTTP thread has asked for it.
 import { type MessagePort, workerData } from "node:worker_threads";
 import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";

@@ -1,5 +1,5 @@
-// Isolates reads that may end a shard's thread: the owner's own reads, and suspect reads that other threads
-// send through it.
+// Isolates reads that may end a shard's thread. Handles the owner's own reads, and suspect reads that other
+// threads send through the owner.
 import type { Logger } from "../../ground/log.js";
 import type { Isolation, Subject } from "./isolation.js";
 import { Quarantine } from "./quarantine.js";

@@ -1,7 +1,7 @@
-// One life of a shard's thread: a single run from start to exit. It is a Piscina pool with one thread that is
-// never restarted, so nothing left over from a dead thread (queued messages, a failed start) reaches the next
-// one. Piscina carries the messages that must stay in order; reads and borrowed memories have their own
-// channels. No other file for the shards' threads uses Piscina.
+// One life of a shard's thread, which is a single run from start to exit. It is a Piscina pool with one
+// thread that is never restarted, so nothing left over from a dead thread (queued messages, a failed start)
+// reaches the next one. Piscina carries the messages that must stay in order; reads and borrowed memories
+// have their own channels. No other file for the shards' threads uses Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";

@@ -1,4 +1,5 @@
-// A semaphore: limits how many tasks run concurrently. The other tasks wait and start in order of arrival.
+// A semaphore, which limits how many tasks run concurrently. The other tasks wait and start in order of
+// arrival.
 
 export class Slots {
   #free: number;

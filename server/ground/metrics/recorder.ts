@@ -1,5 +1,5 @@
-// The server's counts of its own activity: numbers in memory since startup, cheap enough for every request.
-// Depends neither on the library that prints them nor on the code that counts.
+// Counts the server's own activity. The counts are numbers in memory since startup, cheap enough for every
+// request. Depends neither on the library that prints them nor on the code that counts.
 import { DurationHistogram } from "./histogram.js";
 import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
 

@@ -1,6 +1,6 @@
-// OpenAPI components: schemas for resources, requests and replies. Request schemas are generated from the
-// tables with which the server reads requests; all other schemas are written by hand. The end-to-end tests
-// validate every request and reply against them.
+// OpenAPI schemas for resources, requests and replies. Request schemas are generated from the tables with
+// which the server reads requests; all other schemas are written by hand. The end-to-end tests validate every
+// request and reply against them.
 
 import { FIELD } from "../../catalog/definition/schema.js";
 import { SETTINGS } from "../../catalog/definition/settings.js";

@@ -1,4 +1,4 @@
-// Search routes: queries, suggestions and similar documents for one index, and several queries in one
+// Search routes, for queries, suggestions and similar documents on one index, and for several queries in one
 // request.
 import { serialize } from "node:v8";
 import { type Plan, planOfTenant } from "../../access/tenants/plans.js";

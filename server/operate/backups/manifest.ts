@@ -1,5 +1,5 @@
-// A backup's manifest: its last file, and the only proof that the other files are complete. A directory
-// without a manifest is not a backup.
+// Reads and writes a backup's manifest, which is its last file and the only proof that the other files are
+// complete. A directory without a manifest is not a backup.
 //
 //   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/backup-file.ts
 //   <id>/analytics.skb                                     if something was ever logged

@@ -1,7 +1,7 @@
-// Query log rows on their way from a front-end to the disk: searches and events in the order in which the
-// front-end answered them. A front-end appends rows to a chunk. The log's thread stores the chunk unchanged
-// before it reads the rows. ON DISK: docs/FORMATS.md shows the layout, which is versioned by the records that
-// contain chunks.
+// Encodes and decodes chunks of the query log's journal, which contain rows on their way from a front-end to
+// the disk: searches and events in the order in which the front-end answered them. A front-end appends rows
+// to a chunk. The log's thread stores the chunk unchanged before it reads the rows. ON DISK: docs/FORMATS.md
+// shows the layout, which is versioned by the records that contain chunks.
 import type { QueryId } from "./query-ids.js";
 
 export const JOURNAL_VERSION = 1;

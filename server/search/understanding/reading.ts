@@ -1,4 +1,4 @@
-// What one part of a query means, and how several such readings combine into a rewritten query.
+// Defines what one part of a query means, and how several such readings combine into a rewritten query.
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { SortRequest } from "../../question/request/query-sort.js";
 import type { Language } from "./languages/language.js";

@@ -1,5 +1,5 @@
-// The read side of one index: passes programs to the engine and returns stored documents. Reads never wait
-// for writes. Each read sees one snapshot.
+// Reads from one index: passes programs to the engine and returns stored documents. Reads never wait for
+// writes. Each read sees one snapshot.
 
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";

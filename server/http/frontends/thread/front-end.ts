@@ -1,5 +1,6 @@
-// Assembles a front-end: its listener, the search routes, and its own reads. It never changes data: it
-// forwards requests for all other routes to the owner, and gets indexes, tenants and keys from the owner.
+// Assembles a front-end from its listener, the search routes, and its own reads. A front-end never changes
+// data: it forwards requests for all other routes to the owner, and gets indexes, tenants and keys from the
+// owner.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { ShardError } from "../../../../shards/protocol/errors.js";
