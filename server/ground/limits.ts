@@ -79,10 +79,10 @@ export const SERVER_LIMITS = {
   auditFileBytesMax: 16 * 1024 * 1024,
   auditFilesMax: 8,
 
-  // process: documents are refused with 503 while more memory than this is resident (deletions are not)
+  // process: while resident memory is above this, writes are refused with 503, except deletions
   memoryBytesMax: Number.POSITIVE_INFINITY,
 
-  // process: documents are refused with 503 while less disk space than this is free (deletions are not)
+  // process: while free disk space is below this, writes are refused with 503, except deletions
   diskFreeBytesMin: 64 * 1024 * 1024,
 
   // feeds: bytes per item, how long a feed's server may be silent, how long a preview may take

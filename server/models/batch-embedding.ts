@@ -91,7 +91,10 @@ export class BatchEmbedding {
     }
   }
 
-  /** Embeds texts that the server refused together: halves the batch, or shortens the only text. */
+  /**
+   * Retries a batch that the server refused: splits it in half or, if it has only one text, shortens the text.
+   * A text that is refused even when short gets null.
+   */
   async #embedLess(
     texts: readonly string[],
     refusal: EndpointError,

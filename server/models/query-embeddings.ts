@@ -30,8 +30,8 @@ export interface QueryEmbeddingsOptions {
   /** Aborts all requests. */
   readonly signal: AbortSignal;
   /**
-   * Called with each request's outcome: null for success, otherwise the failure. For a late request, called
-   * twice: first with the lateness, then with the outcome.
+   * Called with each request's outcome: null for success, otherwise the failure. A request that misses its
+   * deadline is reported twice: first with a timeout error, then with its outcome.
    */
   readonly told: (failure: EndpointError | null) => void;
 }

@@ -317,7 +317,10 @@ function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
   }
 }
 
-/** Sorts bonus terms by group, largest bonus first, so that the first term present in a row counts. */
+/**
+ * Sorts bonus terms by group, largest bonus first. In each group, only the first term that a row contains
+ * applies.
+ */
 export function orderedTermBonuses(terms: readonly TermBonus[]): TermBonus[] {
   return [...terms].sort((a, b) => a.group - b.group || b.bonus - a.bonus);
 }

@@ -32,8 +32,8 @@ export interface IndexRecord extends SettingsOf {
   /** ISO 8601 UTC. */
   readonly createdAt: string;
   /**
-   * Present while some shards do not have the index yet. Until then it is invisible to clients, and if the
-   * server stops, the next start undoes the creation.
+   * Present while some shards do not have the index yet. During that time, the index is invisible to clients,
+   * and if the server stops, the next start undoes the creation.
    */
   readonly making?: true;
 }

@@ -31,7 +31,7 @@ interface Suspect {
   readonly untilMs: number;
 }
 
-/** A suspect is being tried: its read runs while no other read is in flight. */
+/** A trial in progress: the suspect read runs alone, with no other read in flight. */
 interface Trial {
   readonly print: string;
   readonly ended: Promise<void>;

@@ -7,8 +7,8 @@ import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 let segmenter: Intl.Segmenter | null = null;
 
 /**
- * Groups plain tokens, in order, into words. Only tokens that touch each other, such as characters of these
- * scripts, can share a word; every other token is a word of its own.
+ * Groups tokens into words, in order. Only adjacent tokens with nothing between them, such as Chinese or Thai
+ * characters, can form a word together; any other token is a word of its own.
  */
 export function wordsOfTouchingTokens(text: string, tokens: readonly Token[]): Token[][] {
   const words: Token[][] = [];

@@ -36,7 +36,7 @@ export class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** Returns the positions in the request of all the words' or variants' terms, each once. */
+  /** Returns the distinct positions, in the request, of the terms of the given words or variants. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
