@@ -10,8 +10,8 @@ export const SEG_VERSION = 4;
 export const SEG_BYTES = 8; // segment length in bytes
 export const SEG_ROWS = 12;
 export const SEG_TERMS = 16;
-export const SEG_FIELDS = 20; // number of field table entries
-export const SEG_SEQS = 24; // -> u64[rows], document sequence numbers, strictly ascending
+export const SEG_FIELDS = 20; // number of entries in the field table
+export const SEG_SEQS = 24; // -> u64[rows], the documents' sequence numbers, strictly ascending
 export const SEG_ID_HASHES = 28; // -> u64[rows], hashes of the rows' ids, ascending
 export const SEG_ID_ROWS = 32; // -> u32[rows], the row that each id hash belongs to
 export const SEG_TERM_OFFSETS = 36; // -> u32[terms + 1], where each term starts in the term bytes
@@ -28,7 +28,7 @@ export const FIELD_TYPE = 2; // u8, TYPE_*
 export const FIELD_FLAGS = 3; // u8, FLAG_*
 // -> u8[rows], each row's length in tokens, encoded as in memory/norm.ts (text fields).
 export const FIELD_NORMS = 4;
-export const FIELD_PRESENT = 8; // -> u64[ceil(rows / 64)], bit set where the document has a value
+export const FIELD_PRESENT = 8; // -> u64[ceil(rows / 64)], bitset of the rows with a value
 export const FIELD_VALUES = 12; // -> numbers: i32[], i64[], f64[]; bool: u8[] (0 or 1)
 // -> u32[rows + 1], arrays only: elements of row r are offsets[r]..offsets[r + 1].
 export const FIELD_OFFSETS = 16;
@@ -58,7 +58,7 @@ export const ARRAY_TYPES = (1 << TYPE_STRINGS) | (1 << TYPE_INT32S) | (1 << TYPE
 
 export const FLAG_FACET = 1;
 export const FLAG_SORT = 2;
-export const FLAG_INDEX = 4; // filterable; strings also searchable
+export const FLAG_INDEX = 4; // the field can be filtered and, if it is a string field, searched
 export const FLAG_REQUIRED = 8;
 export const FLAG_SKU = 16; // the whole value is also indexed as one word (TERM_SKU)
 export const FLAG_BRAND = 32; // the whole value is also indexed (TERM_VALUE)
@@ -67,17 +67,18 @@ export const NO_ORDINAL = -1; // 0xffffffff in a column of ordinals: the row has
 
 // --- Column dictionary (ON DISK). Strings are sorted by (folded bytes, raw bytes), numbers ascending.
 export const DICT_COUNT = 0; // u32
-// Strings: -> u32[count + 1] (offsets relative to the dictionary's first byte).
+// Strings: -> u32[count + 1], where each raw string starts, relative to the dictionary's first byte.
 export const DICT_RAW_OFFSETS = 4;
-export const DICT_FOLDED_OFFSETS = 8; // strings: -> u32[count + 1]
+export const DICT_FOLDED_OFFSETS = 8; // strings: -> u32[count + 1], where each folded string starts, likewise
 export const DICT_VALUES = 12; // numbers: -> 8 bytes each: i64 (int32, int64, bool) or f64 (float)
 export const DICT_HEADER_BYTES = 16;
 
-// --- Posting list (ON DISK). See docs/FORMATS.md for the picture.
+// --- Posting list (ON DISK). docs/FORMATS.md shows the layout.
 export const BLOCK_ROWS = 128;
 export const BLOCK_LAST_ROW = 0; // u32
-export const BLOCK_DATA = 4; // u32, offset of the packed rows from the end of the directory and its tail
-export const BLOCK_POSITIONS = 8; // u32, offset into the list's positions
+// u32, where the packed rows start, counted from the end of the directory and its tail.
+export const BLOCK_DATA = 4;
+export const BLOCK_POSITIONS = 8; // u32, where the block's first positions start in the list's positions
 export const BLOCK_MAX_TF = 12; // u8, min(255, largest tf)
 export const BLOCK_MIN_NORM = 13; // u8, smallest norm byte
 export const BLOCK_ROW_BITS = 14; // u8, 0..32
@@ -119,8 +120,8 @@ export const PROGRAM_COMPANY = 4;
 
 export const WORD_EXACT = 1; // flags of a word in an expand program
 export const WORD_PREFIX = 2;
-export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
-export const WORD_INFIX = 8; // find longer terms that contain the word
+export const WORD_TYPO_PREFIX = 4; // a term also matches if only a prefix of it is near the word
+export const WORD_INFIX = 8; // also find longer terms that contain the word
 export const WORD_INSIDE = 16; // like WORD_INFIX, but not terms that start with the word
 export const PREFIX_TERMS_LISTED = 64; // maximum number of terms listed for a prefix
 // Maximum number of terms listed that contain a word; the shortest are listed.
@@ -132,7 +133,7 @@ export const COMPANY_WORDS_MAX = 64;
 
 export const MATCH_ALL = 0;
 export const MATCH_ANY = 1; // one word is enough, but rows with every word rank first
-export const MATCH_BY_SCORE = 2; // one word is enough, and only the score counts
+export const MATCH_BY_SCORE = 2; // one word is enough, and rows with every word do not rank first
 
 export const TERM_WHOLE = 0;
 export const TERM_PREFIX = 1;
@@ -197,7 +198,7 @@ export const SORT_CLASS = 3;
 // --- Status codes that kernels return.
 export const STATUS_OK = 0;
 export const STATUS_BAD_PROGRAM = 1;
-export const STATUS_DAMAGED = 2; // inconsistent segment bytes
+export const STATUS_DAMAGED = 2; // stored bytes, such as a segment's, are inconsistent
 export const STATUS_UNKNOWN_TYPE = 3; // a field has a type that the kernel does not support
 
 // --- Status codes for a single document.
@@ -257,13 +258,13 @@ export const MEMBER_BYTES = 32;
 export const TOKEN_START = 0; // u32
 export const TOKEN_END = 4; // u32
 export const TOKEN_POSITION = 8; // u32, token number; for a joined token, its first part's number
-export const TOKEN_PARTS = 12; // u32, number of tokens joined; 1 = not joined
+export const TOKEN_PARTS = 12; // u32, number of tokens that were joined; 1 = not a joined token
 export const TOKEN_TERM_BYTES = 16; // u32
 export const TOKEN_TERM = 20;
 
-export const JOIN_PARTS_MAX = 6; // longer runs of tokens are not joined
+export const JOIN_PARTS_MAX = 6; // maximum number of tokens in a run that is joined
 export const JOIN_NONE = 0; // whether a code point joins the tokens around it; this one: never
-export const JOIN_WORDS = 1; // joins them unless the run contains only numbers
+export const JOIN_WORDS = 1; // joins them unless all tokens of the run are numbers
 export const JOIN_ALL = 2; // always joins them
 
 // --- Analysis overrides: u32 entries in ascending code point order. An entry is the code point, plus this
@@ -295,15 +296,16 @@ export const CLASS_IDEOGRAPH = 4; // each is a separate token
 export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
 export const CLASS_VOICING = 6; // belongs to the preceding ideograph (kana, Thai ...); ignored elsewhere
 
-// --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers, with unit
-// length. If scale and all numbers are 0, there is no vector. All vectors are rotated (vector/rotation.ts).
+// --- Vectors (ON DISK). A record is f32 scale, i8[VECTOR_SIZE] numbers. It represents the vector scale *
+// numbers, which has length 1. If scale and all numbers are 0, there is no vector. All vectors are rotated
+// (vector/rotation.ts).
 export const VECTOR_SIZE = 512; // numbers per vector
 export const VECTOR_SCALE = 0; // f32, 1 / length of the numbers
 export const VECTOR_NUMBERS = 4; // i8[VECTOR_SIZE]
 export const VECTOR_BYTES = 516;
 
-// --- Embedded model (ON DISK): a vector for each term in an index. Offsets are u32 from the model's first
-// byte, 8-aligned.
+// --- Embedded model (ON DISK). Contains a vector for each of an index's terms. Offsets are u32 from the
+// model's first byte, 8-aligned.
 export const EMBEDDED_MAGIC = 0x4d454b53; // "SKEM"
 export const EMBEDDED_VERSION = 1;
 export const MODEL_MAGIC = 0;
@@ -315,7 +317,7 @@ export const MODEL_DOCUMENTS = 20; // number of documents in the training set
 export const MODEL_NUMBER = 24;
 export const MODEL_FLAGS = 28; // 0 or MODEL_ALIGNED
 export const MODEL_SLOT_TABLE = 32; // -> slot entries
-export const MODEL_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
+export const MODEL_TERM_OFFSETS = 36; // -> u32[terms + 1], where each term starts in the term bytes
 export const MODEL_TERM_BYTES = 40; // -> terms as in a segment, UTF-8, sorted by bytes
 export const MODEL_FACTORS = 44; // -> f32[terms], factor by which each term's numbers are multiplied
 export const MODEL_VECTORS = 48; // -> i8[terms][VECTOR_SIZE]
@@ -323,12 +325,12 @@ export const MODEL_HEADER_BYTES = 64;
 
 export const MODEL_ALIGNED = 1; // flag: this model's vectors can be compared with the previous model's
 
-export const MODEL_SLOT = 0; // u16, field slot; entries are in ascending slot order
+export const MODEL_SLOT = 0; // u16, the field's slot; entries are in ascending slot order
 export const MODEL_SLOT_STEMMED = 2; // u8, 1 = stems and terms with a digit also contribute to a vector
-export const MODEL_SLOT_WEIGHT = 4; // f32, weight per occurrence
+export const MODEL_SLOT_WEIGHT = 4; // f32, weight of one occurrence of a term in the field
 export const MODEL_SLOT_BYTES = 8;
 
-export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors range from 0 to this
+export const MODEL_NUMBER_LIMIT = 1000000; // limit on weights and factors, which must not be negative
 export const MODEL_SLOTS_MAX = 256;
 // Maximum number of a document's terms that contribute to its vector; the heaviest do.
 export const DOCUMENT_TERMS_MAX = 64;
@@ -338,7 +340,7 @@ export const TRAIN_NUMBER = 0; // u32, number of the new model
 export const TRAIN_TERMS_MAX = 4; // u32
 export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to; 0 = none
 export const TRAIN_SLOTS = 12; // u32
-export const TRAIN_SLOTS_AT = 16; // slot entries, as in a model
+export const TRAIN_SLOTS_AT = 16; // from here on: slot entries, as in a model
 
 // --- Codes region (ON DISK): the codes for a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows with
 // a code, then CODE_BYTES per row. Bit i of a code (byte i >> 3, bit i & 7) is set if number i of the vector

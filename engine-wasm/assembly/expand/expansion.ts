@@ -43,7 +43,7 @@ export class AskedWord {
 @unmanaged
 export class Suspect extends AskedWord {
   few: u32;
-  witnesses: usize; // u16[]: word numbers in the program
+  witnesses: usize; // u16[]: indices of the witnesses among the program's words
   witnessCount: u32;
 
   @inline witness(index: u32): u32 {

@@ -19,10 +19,11 @@ import { termLowerBound } from "../segment/dictionary";
 import { Seg } from "../segment/segment";
 
 const LANE: u64 = 12;
-const MASK_BYTES: usize = 32; // one bit per character in the word, preceded by a margin for the band
+// Size of a mask: one bit per character in the word, preceded by a margin for the band.
+const MASK_BYTES: usize = 32;
 const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
-const OTHER: u8 = 0xff; // a byte that occurs in no character
+const OTHER: u8 = 0xff; // a byte that occurs in no UTF-8 sequence
 const CHARACTERS_BYTES: usize = MASK_BYTES * 8;
 const UNKNOWN: u64 = 0xffffffffffffffff; // cannot be a state, because it has bits that no state uses
 const NEVER: u32 = 255; // stands for any distance above the limit
@@ -49,14 +50,15 @@ export class TypoWalk {
   otherCount: u32;
   noMask: usize;
   // The path: the automaton's states along the current term's characters.
-  states: usize; // u64 by depth in characters
+  states: usize; // u64 by depth in characters: state of the automaton
   masks: usize; // u32 by depth: address of the mask for the character before that depth
-  plains: usize; // u64 by depth: state after a character that does not occur nearby in the word, or UNKNOWN
-  bests: usize; // u8 by depth: smallest distance between the word and a non-empty prefix up to that depth
+  // u64 by depth: next state if the character does not occur nearby in the word; UNKNOWN = not computed.
+  plains: usize;
+  bests: usize; // u8 by depth: smallest distance between the word and any non-empty prefix up to that depth
   depths: usize; // u8 by byte offset: depth in characters
   // The walk.
   segment: usize;
-  branches: usize; // u8 per term (branches.ts); 0 = the segment has none
+  branches: usize; // u8 per term (branches.ts); 0 = the segment has no branches
   term: u32; // the next term
   terms: u32;
   walkedBytes: u32; // number of the current term's leading bytes for which the path has states

@@ -34,7 +34,7 @@ export class PhraseReader {
   lead: u32; // index of the term with the shortest list
   runs: usize;
   rowsFound: u32;
-  elementCursor: Cursor; // the empty term's list, whose positions are the element starts
+  elementCursor: Cursor; // cursor on the empty term's list, whose positions mark where array elements start
 
   static make(): PhraseReader {
     return changetype<PhraseReader>(scratchZeroed(offsetof<PhraseReader>()));

@@ -30,8 +30,8 @@ export class Members {
   start: usize;
   end: usize;
   /**
-   * True if the value is a string with at least one escape. Otherwise, the text between the quotes is the
-   * string.
+   * True if the value is a string with at least one escape. A string without escapes is the text between its
+   * quotes.
    */
   escaped: bool;
 

@@ -282,7 +282,7 @@ export class Scan {
     let depth: i32 = 0;
     let inObject: bool = false;
     while (true) {
-      // p is at the first byte of a value; p < end.
+      // Here, p is at the first byte of a value, and p < end.
       const c = Mem.u8At(p);
       let closed = false;
       if ((c == 0x7b || c == 0x5b) && depth < NESTING_MAX) {

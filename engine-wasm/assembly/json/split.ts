@@ -35,7 +35,8 @@ import { unescape } from "./json-values";
 import { MemberList } from "./top-level";
 
 const QUOTE: u32 = 0x22;
-const NAME_BYTES: u32 = 64; // enough for "documents" with every letter escaped
+// Longer escaped names are not decoded; enough for "documents" with every letter escaped.
+const NAME_BYTES: u32 = 64;
 const DECODED: usize = memory.data(64);
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 const DOCUMENTS_NAME: usize = memory.data<u8>([0x64, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x73]);
@@ -60,7 +61,7 @@ export function splitLines(p: usize, bytes: usize, last: bool): usize {
 /** State while one request is split. In scratch, before the result. */
 @unmanaged
 class Split {
-  input: usize; // start of the input; positions are relative to it
+  input: usize; // address of the input, to which positions in the result are relative
   result: usize; // address of the result's header; the result's length is in the 4 bytes before it
   scan: Scan;
   members: MemberList;

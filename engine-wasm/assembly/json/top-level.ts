@@ -27,7 +27,7 @@ const NEXT: usize = 24; // entry offset of a u32: the next entry's address, used
 /** The members collected from one text. Allocated in scratch memory. */
 @unmanaged
 export class MemberList {
-  input: usize; // start of the input; positions are relative to it
+  input: usize; // address of the input, to which positions in the result are relative
   first: usize;
   last: usize;
   count: u32;

@@ -7,9 +7,9 @@ import { Mem } from "./mem";
 const ADDRESSES_A_CHECK: u32 = 255;
 
 /**
- * True if a comes before b in the final order. Must not be true for both (a, b) and (b, a); if it is false
- * for both, a and b may end up in either order. `context` is passed through from the heap's caller and is
- * usually the address of data that the order depends on.
+ * Returns true if `a` comes before `b` in the final order. Must not be true for both (a, b) and (b, a); if it
+ * is false for both, `a` and `b` may end up in either order. `context` is passed through from the heap's
+ * caller and is usually the address of data that the order depends on.
  */
 type Before = (a: usize, b: usize, context: usize) => bool;
 

@@ -11,7 +11,7 @@ import { Model } from "./model";
 const SUMS_BYTES: usize = VECTOR_SIZE * 4;
 const LARGEST: f32 = 32767;
 
-/** Numbers summed at a time; their sums stay in registers while all terms are added. */
+/** Number of sums computed at a time. They stay in registers while all terms are added. */
 const BLOCK_NUMBERS: usize = 32;
 /**
  * Two terms with their integer coefficients: | u32 address of numbers | u32 address of numbers | i16
@@ -48,7 +48,8 @@ function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   if (largest == 0) return 0;
   for (let i: u32 = 0; i < count; i += 2) {
     const pair = pairs + <usize>(i >> 1) * PAIR_BYTES;
-    const second = min(i + 1, count - 1); // an odd last term is paired with itself at coefficient 0
+    // If the number of terms is odd, the last one is paired with itself, with coefficient 0.
+    const second = min(i + 1, count - 1);
     Mem.putU32(pair, <u32>Model.numbers(model, Heaviest.term(heaviest, i)));
     Mem.putU32(pair + 4, <u32>Model.numbers(model, Heaviest.term(heaviest, second)));
     const other = second == i ? 0 : whole(Heaviest.coefficient(heaviest, second), largest);
@@ -103,7 +104,8 @@ function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
 }
 
 /**
- * Interleaves two terms' numbers: `first` the eight numbers at the two addresses, `second` the next eight.
+ * Interleaves the numbers of two terms, at the two addresses. `first` takes the first eight of each, `second`
+ * the next eight.
  */
 abstract class Pair {
   @inline static first(one: usize, other: usize): v128 {

@@ -21,7 +21,7 @@ import { TermRows } from "./term-rows";
 
 const RANGE_ROWS: u32 = 4096;
 const RECORDS_A_STEP: u32 = 64;
-const UNITS_A_STEP: i32 = 4000; // work units per step; a unit takes about a tenth of a microsecond
+const UNITS_A_STEP: i32 = 4000; // number of work units per step; a unit takes about a tenth of a microsecond
 const UNITS_A_LIST: i32 = 2;
 const UNITS_A_TERM: i32 = 4;
 const KNOWN_BYTES: usize = 8;

@@ -12,7 +12,7 @@ import { Features } from "./features";
 export class TermRows {
   from: u32;
   to: u32;
-  /** Number of rows that contain the term just read. */
+  /** Number of rows that contain the term that was read last. */
   count: u32;
   private frequencies: usize;
   private rows: usize;

@@ -14,7 +14,7 @@ const WORD_LEAST: usize = 2; // minimum size in bytes of a word in a program
 export class CompanyWord {
   terms: usize;
   termCount: u32;
-  rows: usize; // bitset: the current segment's live rows that contain the word
+  rows: usize; // bitset: live rows in the current segment that contain the word
 }
 
 @unmanaged

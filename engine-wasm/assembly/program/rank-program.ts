@@ -24,7 +24,7 @@ class Rule {
   effect: u32; // RULE_*
   filter: Filter;
   bits: usize; // bitset: the current segment's rows that match the rule; 0 = none
-  applied: u32; // 1 = the rule changed the result in some segment
+  applied: u32; // 1 = the rule changed the result in at least one segment
 }
 
 const BONUS_TERM_BYTES: usize = offsetof<BonusTerm>();
@@ -42,7 +42,7 @@ const RULE_LEAST: usize = 11;
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
 /** A bonus of at least this much ranks a row before all rows without such a bonus. */
 export const BONUS_LINE: f64 = 4503599627370496; // 2^52
-/** Limit on a row's total bonus: larger numbers would not be exact. */
+/** A row's total bonus must stay below this, because larger numbers would not be exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
 
 function readBonus(reader: ProgramReader): f64 {

@@ -35,7 +35,7 @@ export class Alternative {
   exact: u32; // 1 = no typos, and treated as if it were the word itself
   near: u32; // nonzero = positions count toward closeness
   sequence: u32; // nonzero = the terms must be adjacent
-  infix: u32; // nonzero = matches only in slots with SLOT_INFIX
+  infix: u32; // nonzero = the alternative matches only in slots with SLOT_INFIX
   terms: usize;
   termCount: u32;
   lists: usize; // cursors in the current segment, in scoring order
@@ -44,9 +44,10 @@ export class Alternative {
 }
 
 /**
- * A word's tiers. A row in the first tier has the word's best alternative: the word as written or, without
- * such an alternative, the fewest typos. A row in the second tier has the fewest typos; a row in the third
- * tier has more typos.
+ * The tiers of a word in a row. In the first tier, the row has the word's best alternative: the word as
+ * written or, if the word has no such alternative, one with the fewest typos. In the second tier, the best
+ * alternative that the row has is another one with the fewest typos; in the third tier, the row has only
+ * alternatives with more typos.
  */
 export const TIER_BEST: u32 = 0;
 export const TIER_FEWEST_TYPOS: u32 = 1;
@@ -56,14 +57,14 @@ export const TIER_MORE_TYPOS: u32 = 2;
 export class Word {
   weight: f64;
   most: f64; // upper bound on the score that the word can give any row
-  mostBehind: f64; // the same bound for alternatives below TIER_BEST
+  mostBehind: f64; // upper bound on the score that alternatives below TIER_BEST can give any row
   alternatives: usize;
   alternativeCount: u32;
   nearLists: usize; // cursors in the current segment, copied for closeness (score/near-lists.ts)
   nearCount: u32;
   // u32 by row number in NearLists.asked: chain of the near lists that contain the row; 0 = not built.
   nearLinks: usize;
-  leastTypos: u32; // fewest typos in any alternative
+  leastTypos: u32; // smallest number of typos in any alternative
   canBeExact: u32; // 1 = at least one alternative has `exact` set
   tiers: u32; // worst tier that any alternative has
   cost: u32; // number of postings in the word's lists for the current segment
@@ -86,7 +87,7 @@ export class SortKey {
   slot: u32;
   kind: u32; // KIND_*; the same in all segments of the snapshot
   type: u32; // TYPE_* of the field in the current segment
-  present: usize; // bitset; 0 = no row has a value
+  present: usize; // bitset of the rows with a value; 0 = no row has a value
   values: usize; // column of a number field
   ordinals: usize; // column of a string field
   dictionary: usize;
@@ -99,7 +100,7 @@ export class SortKey {
 export class Facet {
   slot: u32;
   limit: u32;
-  share: u32; // nonzero = other shards contribute counts too
+  share: u32; // nonzero = counts from other shards will be added, so a share is enough
   bound: u32; // largest count that was left out when the counts were cut to a share
   kind: u32; // KIND_*; the same in all segments of the snapshot
   entries: usize;

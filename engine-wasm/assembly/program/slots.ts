@@ -11,7 +11,7 @@ export const NOT_QUERIED: u32 = 0xffffffff;
 export class Slots {
   count: u32;
   slots: usize; // u16 by index: the slot
-  indexes: usize; // u16 by slot: index + 1; 0 = not queried
+  indexes: usize; // u16 by slot: index of the slot + 1; 0 = not queried
   largest: u32;
 
   /** Reads a count and that many slots. A repeated slot marks the program as malformed. */

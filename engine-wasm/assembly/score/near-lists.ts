@@ -30,7 +30,7 @@ const LISTS_PROBED: u32 = 8;
 const SEEK_ABOVE: u32 = 12;
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 const RUNS_A_CHECK: u32 = 1023; // bit mask: a deadline check every 1024 list lookups
-const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
+const LINK_BYTES: usize = 8; // u32 address of the next link, u32 address of the cursor
 const LINKS_BYTES: usize = 0x4000; // links are allocated in chunks of this many bytes
 
 function copyCursor(word: Word, from: Cursor): void {
@@ -50,8 +50,8 @@ export class NearLists {
   bits: usize;
   from: u32;
   to: u32;
-  opened: bool; // whether the current segment's near lists are open
-  linked: bool; // whether `link` has built the chains for the rows that may be looked up
+  opened: bool; // whether the near lists of the current segment have been opened
+  linked: bool; // whether `link` has built the chains for the rows that may now be looked up
   buffers: usize; // two buffers of `runBytes`, one for each of the two words being compared
   linkBuffer: usize;
   freeLink: usize;

@@ -301,7 +301,8 @@ export class WordScores {
       const sum = Mem.v128At(sums + i);
       const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, Mem.v128At(saturations + i)));
       const none = i64x2.eq(sum, i64x2.splat(NO_SUM));
-      Mem.putV128(best + i, v128.or(score, none)); // NO_SCORE has all bits set
+      // NO_SCORE has all bits set, so OR writes it where `none` is set.
+      Mem.putV128(best + i, v128.or(score, none));
     }
   }
 

@@ -50,7 +50,7 @@ export class Scorer {
   sets: SetVisitor;
   scored: Numbered;
   chosen: usize; // bitset: rows of the range that may enter the top k
-  mostText: f64; // the best text match that any row can have for the query
+  mostText: f64; // largest text match that the query can give any row
 
   static make(matches: Matches, signals: Signals, sieve: Sieve): Scorer {
     const made = changetype<Scorer>(scratchZeroed(offsetof<Scorer>()));

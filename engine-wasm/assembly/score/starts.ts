@@ -66,7 +66,7 @@ export class Starts {
   starts: usize; // bitset: rows with a slot in which the first word is at position 0
   // Bitset: rows of `starts` in which that slot has exactly as many tokens as the query has words.
   wholes: usize;
-  norms: usize; // norm bytes for the current list's slot
+  norms: usize; // norm bytes of the slot of the current list
   normOfWords: u32; // norm byte of the length that equals the query's word count; NORMS = there is none
   buffer: usize;
 
@@ -188,7 +188,7 @@ export class Starts {
     if (end - at == <usize>held) return this.findSingles(cursor, at);
     let ended: u32 = 0; // number of positions that end before the current bytes
     let i: u32 = 0;
-    let before: u32 = 0; // number of positions before posting i
+    let before: u32 = 0; // number of positions in the postings before posting i
     for (; at < end; at += 16) {
       let finals: u32 = 0;
       let zeros: u32 = 0;

@@ -16,7 +16,8 @@ export const BY_KEYS: u32 = 0;
 const NEWEST_FIRST: u32 = 1; // by descending sequence number: rows arrive best first
 export const OLDEST_FIRST: u32 = 2; // by ascending sequence number: rows arrive best first
 
-// Bitset words are visited at strides that fall from STRIDE_FIRST to 1, each a power of two.
+// Every STRIDE_FIRST-th bitset word is visited first, then the words between them at ever smaller strides,
+// down to 1. All strides are powers of two.
 const STRIDE_FIRST: u32 = 512;
 const STRIDE_STEP: u32 = 8;
 const WORDS_A_CHECK: u32 = 63;

@@ -265,7 +265,8 @@ function chooseBest(facet: Facet): void {
 export function facetWrite(result: Result, facet: Facet): void {
   result.putU32(facet.entryCount);
   if (facet.share != 0) result.putU32(facet.bound);
-  const inOrder = facet.limit == 0 || facet.share != 0; // whether entries are in dictionary order
+  // True if entries are in dictionary order rather than best first.
+  const inOrder = facet.limit == 0 || facet.share != 0;
   for (let i: u32 = 0; i < facet.entryCount; i++) {
     const entry = inOrder ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + ((<usize>i) << 2));
     result.putU32(Mem.u32At(entry));

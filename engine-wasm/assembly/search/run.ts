@@ -41,7 +41,7 @@ export class Run {
   signals: Signals;
   scorer: Scorer;
   browseOrder: u32; // the order in which rows are visited if the query has no words (browse.ts)
-  ranks: bool; // whether rows are compared or explained, not just counted
+  ranks: bool; // whether rows are ranked or explained, rather than just counted
 }
 
 /**

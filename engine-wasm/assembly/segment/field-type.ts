@@ -41,7 +41,7 @@ export function unknownType(): u32 {
   return 0;
 }
 
-/** Kind of a slot's values; constant across an index's segments. */
+/** Kinds of a slot's values. A slot has the same kind in all segments of an index. */
 export const KIND_UNKNOWN: u32 = 0; // no segment has the field
 export const KIND_INT: u32 = 1;
 export const KIND_FLOAT: u32 = 2;

@@ -254,7 +254,7 @@ function decodeTail(cursor: Cursor): bool {
     const bytes: u32 = at + 4 <= end ? Mem.u32At(at) : 0xffffffff;
     const finals = ~bytes & 0x80808080;
     if (finals != 0) {
-      // The varint has at most 4 bytes, which are assembled without branching on their number.
+      // The varint has at most 4 bytes. They are assembled without branching on how many there are.
       const own = bytes & (finals ^ (finals - 1));
       head = (own & 0x7f) | ((own >> 1) & 0x3f80) | ((own >> 2) & 0x1fc000) | ((own >> 3) & 0xfe00000);
       at += (ctz(finals) >> 3) + 1;
@@ -360,7 +360,7 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  // May read past the last row; bytes there are arbitrary.
+  // Reads four rows; those past the block's last row are arbitrary.
   const near = Mem.v128At(cursor.rowBuffer + ((<usize>low) << 2));
   const below: u32 = i32x4.bitmask(i32x4.lt_u(near, i32x4.splat(target)));
   let left = below == 15 ? cursor.held - low : 0;

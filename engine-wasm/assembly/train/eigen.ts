@@ -7,7 +7,7 @@ import { Mem } from "../memory/mem";
 import { addDoublesTimes, Doubles, dotDoubles, rotateDoubles } from "./doubles";
 
 const EPSILON: f64 = 2.220446049250313e-16;
-const ITERATIONS_MAX: u32 = 60; // limit per eigenvalue; about two are typical
+const ITERATIONS_MAX: u32 = 60; // maximum number of QL steps per eigenvalue; about two are typical
 
 /**
  * Decomposes the symmetric f64[width][width] at `matrix` (width even), which is overwritten. `values`

@@ -8,7 +8,7 @@ import { Chosen, Vocabulary } from "./vocabulary";
 @unmanaged
 export class Names {
   count: u32;
-  private offsets: usize; // u32[count + 1] into the bytes
+  private offsets: usize; // u32[count + 1]: where each term starts in the bytes
   private bytes: usize;
 
   make(features: Features, chosen: Chosen): void {

@@ -10,7 +10,7 @@ import { TermRows } from "../model/term-rows";
 import { failed } from "../status";
 import { Chosen, Vocabulary } from "./vocabulary";
 
-const ENTRY_BYTES: usize = 8; // {u32 document or term, f32 value}
+const ENTRY_BYTES: usize = 8; // an entry: {u32 document or term, f32 value}
 
 /** Row starts and entries, by document and by term. Occupies SPARSE_BYTES. */
 @unmanaged

@@ -13,7 +13,7 @@ import { Sink, sinkSection } from "./segment-sink";
 export class DictionaryWriter {
   at: u32; // the dictionary's offset in the segment
   count: u32; // number of values written
-  rawOffsets: u32; // the offsets below are relative to the dictionary's first byte
+  rawOffsets: u32; // the following offsets are relative to the dictionary's first byte
   foldedOffsets: u32;
   raw: u32; // offsets of the next raw and the next folded byte to write
   folded: u32;

@@ -23,8 +23,8 @@ import { Sink, sinkBytes, sinkEnd, sinkNeed, sinkWritten } from "./segment-sink"
 
 @unmanaged
 export class ListWriter {
-  block: usize; // postings not yet packed: u32[128] row gaps - 1, then u32[128] frequencies - 1
-  pending: u32; // number of postings not yet packed
+  block: usize; // pending postings, not yet packed: u32[128] row gaps - 1, then u32[128] frequencies - 1
+  pending: u32; // number of pending postings
   count: u32; // number of postings added so far
   previousRow: u32; // row of the last posting added; -1 (wrapped) before the first
   gapBits: u32; // bitwise OR of (gap - 1) over the pending postings

@@ -53,7 +53,7 @@ export function sinkNeed(sink: Sink, bytes: usize): void {
     return;
   }
   const capacity = needed + (needed >> 2);
-  const base = reserve(capacity < needed ? <usize>-1 : capacity); // a size over 4 GiB is refused
+  const base = reserve(capacity < needed ? <usize>-1 : capacity); // `reserve` refuses a size over 4 GiB
   Mem.copy(base, sink.base, sink.at);
   release(sink.base);
   sink.base = base;

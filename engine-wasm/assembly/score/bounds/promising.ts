@@ -28,8 +28,9 @@ const LEAST_BYTES: usize = 256;
 const LEAST_SINGLE: usize = LEAST_BYTES; // offset of the table for rows that are in only one list
 // Offset of the table for rows that are in several lists, at least one of them small.
 const LEAST_SMALL: usize = 2 * LEAST_BYTES;
-const SMALL_SHARE: u32 = 4; // at most 1 / SMALL_SHARE of a word's postings may be in small lists
-const UNSURE_MOST: u32 = 64; // above this many unsure rows, look up which of them have a bonus
+// If more than 1 / SMALL_SHARE of the word's postings are in small lists, do not search.
+const SMALL_SHARE: u32 = 4;
+const UNSURE_MOST: u32 = 64; // with more unsure rows than this, look up which of them have a bonus
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 const CUT_MARGIN: f64 = 0.000001; // how far a cut is lowered; far more than a score's rounding error
 
@@ -72,7 +73,7 @@ export class Promising {
   cutLow: f64; // score that a row with the largest possible bonus must reach
   bonusKnown: bool; // whether it is known which rows in the range can have a bonus
   several: usize; // bitset: rows in several of the word's lists; 0 = unknown, so any row may be
-  // State for the current list.
+  // State for the list that is being read.
   boost: f64;
   needed: f64; // sum that a row needs to reach `cut`, divided by the row's saturation
   neededLow: f64; // the same for `cutLow`

@@ -37,7 +37,7 @@ export class RowLengths {
   segment: usize;
   summary: usize;
   rows: u32;
-  found: bool; // whether the fields below are set for the current segment
+  found: bool; // whether the fields below have been computed for the current segment
   slots: usize; // SlotLength records, the one with the largest `varies` first
   slotCount: u32;
   shortest: f64; // lower bound on the length of any row
@@ -47,7 +47,7 @@ export class RowLengths {
   // A row's length is at least base + (first norm * firstFactor + second norm * secondFactor) / scale. See
   // short-rows.ts.
   base: f64;
-  scale: f64; // 0 = all rows have about the same length
+  scale: f64; // 0 = the bound is just `base`, because all rows have about the same length
   firstNorms: usize;
   secondNorms: usize;
   firstFactor: u32;
