@@ -41,7 +41,10 @@ export class DocumentCheck {
   document: usize; // address of the current document
   number: u64; // the last number that was parsed: an i64 or the bits of an f64
 
-  /** Why the document was refused: DOC_*, the slot or NO_SLOT, and the byte position in the document. */
+  /**
+   * Why the document was refused: a DOC_* code, the field's slot or NO_SLOT, and the byte position in the
+   * document.
+   */
   refusedCode: i32;
   refusedSlot: u32;
   refusedAt: u32;

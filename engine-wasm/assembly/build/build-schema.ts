@@ -17,17 +17,18 @@ export class Column {
   slot: u32;
   type: u32;
   flags: u32;
-  language: u32; // language of the field's text, 0 = none
+  language: u32; // number of the language of the field's text; 0 = none
   rows: u32; // capacity in rows of `offsets`, `present` and `norms`
   elements: u32; // number of elements in all rows added so far
   capacity: u32; // capacity of `cells`, in elements
-  cells: usize; // 8 bytes per element: i64, f64 bits, hash, or a dictionary value's address
+  // 8 bytes per element: an i64, the bits of an f64, a hash, or the address of a dictionary value.
+  cells: usize;
   offsets: usize; // u32[rows + 1]: each row's first element; only if the field is an array
   present: usize; // bitset of the rows with a value
   norms: usize; // u8[rows]
   values: usize; // string field with a dictionary: linked list of its distinct values, newest first
   valueCount: u32;
-  rawBytes: u32; // total raw bytes of the distinct values
+  rawBytes: u32; // total size in bytes of the distinct values
   foldedBytes: u32;
   // The current document's value. `kind` is JSON_*; JSON_NULL (0) if there is no value.
   kind: i32;
@@ -49,7 +50,7 @@ const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 @unmanaged
 export class Schema {
   columnCount: u32;
-  private columns: usize; // u32 column addresses, by slot
+  private columns: usize; // u32[]: addresses of the columns, in slot order
   /** Pseudo columns for the `id` and `embedding` members. They contain only the current document's value. */
   idColumn: Column;
   embeddingColumn: Column;

@@ -81,7 +81,7 @@ class Build {
   refusals: usize; // REFUSED_* entries of the documents refused so far
   seqs: usize; // sequence numbers, u64 per row
   ids: usize; // sort records {u64 id hash, u32 row}
-  vectors: usize; // the rows' vector records; 0 = no row has a vector
+  vectors: usize; // vector records, one per row; 0 = no row has a vector
 
   /** Reads the schema program and prepares for the documents. Returns false if the program is malformed. */
   begin(program: usize, documents: usize, end: usize): bool {

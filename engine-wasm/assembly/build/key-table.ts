@@ -8,11 +8,11 @@ import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { equalBytes } from "../memory/order";
 
-export const ENTRY_KEY = 0; // span {u32 address, u32 length}
+export const ENTRY_KEY = 0; // span {u32 address, u32 length} of the key
 export const ENTRY_TAG = 8;
 export const ENTRY_HEADER: usize = 12;
 
-const SLOT_HASH: usize = 0; // slot: u32 hash, u32 entry (0 = empty)
+const SLOT_HASH: usize = 0; // a slot consists of u32 hash, u32 entry (0 = empty)
 const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 

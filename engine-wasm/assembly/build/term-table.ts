@@ -8,12 +8,12 @@
 import { Mem } from "../memory/mem";
 import { KeyTable, Pool, tableCreate, tableEnter } from "./key-table";
 
-const TERM_NEXT_ROW: usize = 12; // u32, row of the latest posting + 1; 0 = none yet
+const TERM_NEXT_ROW: usize = 12; // u32, row of the latest posting + 1; 0 = no posting yet
 const TERM_POSITION: usize = 16; // u32, latest position
 export const TERM_POSTINGS: usize = 20; // u32, number of postings
 const TERM_OCCURRENCES: usize = 24; // u32, number of occurrences
 const TERM_AT: usize = 28; // u32, address at which the stream continues
-const TERM_END: usize = 32; // u32, end of the current chunk
+const TERM_END: usize = 32; // u32, address of the end of the current chunk
 const TERM_LINK: usize = 36; // u32, address at which the next chunk's address is stored
 const TERM_CHUNK: usize = 40; // u32, the current chunk's size in bytes
 const TERM_MORE: usize = 44; // u32, address of the chunk after the inline one

@@ -132,8 +132,9 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 const NO_CODE: u32 = 0xffff;
 // If at most this many of 64 rows are to be checked, they are checked one by one.
 const LOOKED_AT_SINGLY: u64 = 6;
-// Size of the buffer for rows whose values must be read. The values are far apart in memory, so rows are
-// collected first and then read in one loop, in which the processor can fetch many values at once.
+// Size in bytes of the buffer for the numbers of rows whose values must be read. The values are far apart in
+// memory, so rows are collected first and then read in one loop, in which the processor can fetch many values
+// at once.
 const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 

@@ -4,7 +4,7 @@
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 
-/** A range of i32, i64 or f64, depending on `T`. NaN is never in a range. */
+/** Tests whether numbers are in a range of i32, i64 or f64, depending on `T`. NaN is never in a range. */
 export abstract class Range {
   /**
    * One bit per value in the 16 bytes at `at`, set if the value is in the range whose bounds fill `lows` and

@@ -40,8 +40,8 @@ import { numberSets, setsLikely, setsMost } from "./facet-sets";
 
 const ROWS_LEAST: u32 = 1024;
 /**
- * Minimum average number of rows per value. With fewer, totals would not save enough time to justify their
- * memory.
+ * Minimum average number of rows per value for storing totals. With fewer, they would not save enough time to
+ * justify their memory.
  */
 const ROWS_A_VALUE: u32 = 8;
 
@@ -59,7 +59,7 @@ export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
 const AT_LEAST_NORM: usize = 44;
 const AT_NO_NORM: usize = 46;
-const STEP_ROWS: u32 = 0x8000; // column rows, or terms, per step
+const STEP_ROWS: u32 = 0x8000; // number of a column's rows, or of terms, that one step processes
 
 function fieldAt(segment: usize, i: u32): usize {
   return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;

@@ -54,7 +54,7 @@ const POSTINGS_A_CHECK: u32 = 0x4000;
 // Above this many postings per remaining row, each row is looked up in the list instead of reading it
 // through.
 const SEEK_ABOVE: u32 = 12;
-// The filter runs last if fewer than one in this many rows of the segment can contain the words.
+// The filter is applied last if fewer than one in this many of the segment's rows can contain the words.
 const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
 // Minimum number of a word's postings for which computing `several` is worthwhile.
@@ -97,7 +97,7 @@ export class Matches {
   segment: usize;
   rows: u32;
   blockBuffer: usize;
-  order: usize; // u32: word numbers in matching order
+  order: usize; // u32[]: indices of the words in the order in which they are matched
   left: usize; // u32[]: the rows that have all words matched so far; 0 = not listed yet
   leftCount: u32; // upper bound on the number of those rows
   postings: u32; // number of postings read since the last deadline check
@@ -177,7 +177,8 @@ export class Matches {
     const program = this.program;
     if (program.browses || program.mainFilter.count == 0 || program.anySequence || this.ranking.pinCount > 0)
       return false;
-    let most = this.neighbours.count; // upper bound on the number of neighbours and rows with the words
+    // Upper bound on the number of neighbours plus rows that contain the words.
+    let most = this.neighbours.count;
     for (let i: u32 = 0; i < program.wordCount; i++) {
       const cost = program.wordAt(this.orderAt(i)).cost;
       most += cost;

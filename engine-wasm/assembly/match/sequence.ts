@@ -56,7 +56,8 @@ export class Sequences {
     }
     const norms = Field.norms(segment, field);
     const bytes = listDataMax(phrase.rowsMax()) + this.positionBytesMax();
-    scratchRewind(before); // the list comes first, so everything after it can be released
+    // Starts over, so that the list is allocated first and everything after it can be freed.
+    scratchRewind(before);
     sinkInScratchOf(this.sink, bytes + LIST_EXTRA);
     const list = sinkEnd(this.sink);
     phrase.open(segment, terms, termCount, slot);

@@ -23,14 +23,15 @@ export class Rules {
   summary: usize;
   rows: u32;
   // Bitsets for the current segment; 0 = no such rows.
-  pinned: usize; // pinned rows that pass the filter
+  pinned: usize; // the pinned rows that pass the filter
   buried: usize;
   boosted: usize;
   matched: usize; // rows in the result that match the query; 0 = all of them do
-  pinRows: usize; // u32 by pin: its row; NOT_FOUND = not in this segment or filtered out
+  // u32 by pin: its row; NOT_FOUND = the row is not in this segment or does not pass the filter.
+  pinRows: usize;
   /** True if any segment has a pinned row in the result. */
   pinsApplied: bool;
-  /** Number of rows in the result that do not match, over all segments so far. */
+  /** Number of rows in the result that do not match the query, over all segments so far. */
   pinnedOnly: u32;
 
   static make(ranking: RankProgram, filters: Filters): Rules {

@@ -54,7 +54,7 @@ export class SortKeys {
   program: SearchProgram;
   rules: Rules;
   count: u32; // number of keys
-  strings: u64; // which keys are strings, as bits in the same order as presence bits
+  strings: u64; // bit 63 - i is set if key i is a string, as in the presence bits
   segment: usize;
 
   /** Determines the kinds of all sort keys and facets. Reports damage if segments disagree. */

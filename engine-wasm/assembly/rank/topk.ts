@@ -40,7 +40,7 @@ function before(a: usize, b: usize, sortKeys: usize): bool {
 export class TopK {
   program: SearchProgram;
   sortKeys: SortKeys;
-  wanted: u32; // number of rows wanted (k)
+  wanted: u32; // maximum number of rows to keep (k)
   rowBytes: usize;
   heap: usize; // u32 addresses of the kept rows
   capacity: u32;
@@ -50,7 +50,7 @@ export class TopK {
   segment: usize;
   ordered: bool; // true if rows are offered in final order, best first
   neighboursFirst: bool;
-  /** Incremented whenever the kept rows change. */
+  /** Number of changes to the kept rows so far. */
   changes: u32;
   /** True if text match plus bonus is the first sort criterion, larger first. */
   bySum: bool;

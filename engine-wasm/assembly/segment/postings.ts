@@ -72,8 +72,9 @@ export class Cursor {
 export const CURSOR_BYTES: usize = offsetof<Cursor>();
 
 /**
- * Second result of `boundedVarint`: the address after the integer, or an address after `end`. It is a global
- * because callers use it immediately and a cursor has no space to spare: queries open thousands of cursors.
+ * Second result of `boundedVarint`: the address after the integer, or an address after `end` if `end` cut it
+ * off. It is a global because callers use it immediately and a cursor has no space to spare: queries open
+ * thousands of cursors.
  */
 let varintCursor: usize = 0;
 

@@ -38,7 +38,7 @@ class Shared {
   vectors: usize;
   names: Names;
   chosen: Chosen;
-  pairs: usize; // {u32 new term, u32 old term} ...
+  pairs: usize; // the terms in both models: {u32 new term, u32 old term} ...
   count: u32;
   products: usize; // f64[SIZE][SIZE]: N'O
   square: f64; // sum of the squares of N's elements
@@ -171,7 +171,8 @@ function polarFactor(matrix: usize, rotation: usize): bool {
     }
   }
   release(values);
-  productOfTransposed(vectors, scaled, SIZE, inner); // V S^-1 V': the eigenvectors are rows
+  // V S^-1 V', because the eigenvectors are the rows of `vectors`.
+  productOfTransposed(vectors, scaled, SIZE, inner);
   productOf(rotation, inner, SIZE, vectors);
   Mem.copy(rotation, vectors, MATRIX_BYTES);
   return polish(rotation, inner, vectors);

@@ -41,7 +41,7 @@ export class ModelWriter {
   slots: u32;
   names: Names;
   chosen: Chosen;
-  vectors: usize; // rows of ROW_BYTES; 0 if there are no terms
+  vectors: usize; // address of the rows of ROW_BYTES, one per term; 0 if there are no terms
 
   /** Writes the model to a region. The model's header contains its length. */
   write(): usize {

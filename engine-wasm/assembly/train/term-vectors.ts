@@ -26,7 +26,7 @@ const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
  * numbers are used.
  */
 export const ROW_BYTES: usize = WIDTH_MAX * 4;
-/** Squared singular values below this fraction of the largest count as rounding errors. */
+/** Squared singular values below this fraction of the largest are regarded as rounding errors. */
 const VALUE_LEAST: f64 = 1e-7;
 const DIRECTION_TURNS: u32 = 12;
 /** A vector is dropped if removing the common direction leaves less than this fraction of its length. */

@@ -11,7 +11,7 @@ import { Mem } from "../memory/mem";
 export const BLOCK_WORDS: u32 = 16;
 /** If at least this many of a block's rows are compared (a quarter), reading all of its codes is faster. */
 const DENSE_ROWS: u64 = ((<u64>BLOCK_WORDS) << 6) / 4;
-const WORD_CODES: usize = CODE_BYTES << 6; // size in bytes of 64 rows' codes
+const WORD_CODES: usize = CODE_BYTES << 6; // size in bytes of the codes of 64 rows
 
 abstract class Hamming {
   @inline static distance(

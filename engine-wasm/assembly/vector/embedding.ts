@@ -23,7 +23,7 @@ export function isEmbeddingName(at: usize, bytes: u32): bool {
 /** Reads documents' vectors, one at a time. Allocated in scratch memory. */
 @unmanaged
 export class EmbeddingReader {
-  /** Position of the error in the last value read. */
+  /** Position of the error in the value that was read last. */
   refusedAt: usize;
   private elements: ArrayElements;
   private decimal: Decimal;

@@ -23,7 +23,7 @@ import { Estimates } from "./estimate";
 
 const SIZE: u32 = VECTOR_SIZE;
 const DISTANCES: u32 = SIZE + 1; // number of possible distances: 0..SIZE
-const WORDS_A_CHECK: u32 = 1024; // bitset words between two deadline checks
+const WORDS_A_CHECK: u32 = 1024; // number of bitset words between two deadline checks
 const LANES_BYTES: usize = 16;
 
 /** The compared rows of one segment. */

@@ -44,7 +44,7 @@ export function turnVector(values: usize, vector: usize): bool {
     largest = max(largest, abs(value));
   }
   if (largest == 0) return false;
-  let square: f64 = 0; // values are scaled to at most 1, so the sum cannot overflow
+  let square: f64 = 0; // the values are first divided by the largest, so the sum of squares cannot overflow
   for (let i: usize = 0; i < FLOAT_BYTES << 1; i += 8) {
     const share = Mem.f64At(values + i) / largest;
     square += share * share;

@@ -10,7 +10,7 @@ const SIZE: usize = VECTOR_SIZE;
 const QUERY_BYTES: usize = SIZE << 2;
 const ADDRESS: usize = 4;
 
-/** Computes four products at a time. */
+/** Multiplies four of a vector record's numbers by four of a query's numbers. */
 abstract class Products {
   @inline static of(numbers: v128, query: usize): v128 {
     return f32x4.mul(f32x4.convert_i32x4_s(numbers), Mem.v128At(query));
