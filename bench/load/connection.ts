@@ -1,4 +1,4 @@
-// One raw keep-alive HTTP connection that sends prepared bytes, one request at a time. It reads an answer's
+// A raw keep-alive HTTP connection that sends prepared bytes, one request at a time. It reads a reply's
 // status and length but does not parse the body. A query costs the client a few microseconds, which leaves
 // the cores to the server.
 

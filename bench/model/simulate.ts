@@ -1,7 +1,7 @@
-// A queueing model of the server on a machine with any number of cores. A query visits its front-end, then
-// all its shards at once, then its front-end again. A thread handles one query at a time and needs a core to
-// do so. Queries arrive as a Poisson process. Helper threads also use a core for each query, but no query
-// waits for them.
+// Simulates the server on a machine with any number of cores as a queueing model. A query visits its
+// front-end, then all its shards at once, then its front-end again. A thread handles one query at a time and
+// needs a core to do so. Queries arrive as a Poisson process. Helper threads also use a core for each query,
+// but no query waits for them.
 
 import { type Latencies, summarise } from "../load/drive.js";
 import type { Random } from "../random.js";

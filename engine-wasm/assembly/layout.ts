@@ -1,6 +1,6 @@
-// Every number that the engine shares with its host: byte offsets in a segment, codes in binary query
-// programs, status codes. Compiled by both asc and tsc, so it contains only `export const N = <int>`.
-// docs/FORMATS.md shows the layouts. ON DISK numbers never change.
+// Defines every number that the engine shares with its host, such as byte offsets in a segment, codes in
+// binary query programs, and status codes. Compiled by both asc and tsc, so it contains only `export const N
+// = <int>`. docs/FORMATS.md shows the layouts. ON DISK numbers never change.
 
 // --- Segment header (ON DISK). All offsets are u32, relative to the segment's first byte, 8-aligned.
 export const SEGMENT_MAGIC = 0x47534b53; // "SKSG"

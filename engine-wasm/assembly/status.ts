@@ -1,6 +1,6 @@
-// The running kernel's outcome. Code deep in a kernel reports errors here and continues with empty data; the
-// kernel checks once at the end. The first error wins. A module variable suffices because an instance runs
-// one kernel at a time, and each kernel resets it first.
+// Records the running kernel's status. Code deep in a kernel reports errors here and continues with empty
+// data; the kernel checks once at the end. The first error wins. A module variable suffices because an
+// instance runs one kernel at a time, and each kernel resets it first.
 import { STATUS_OK } from "./layout";
 
 let current: i32 = STATUS_OK;

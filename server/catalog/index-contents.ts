@@ -1,4 +1,4 @@
-// Everything a query needs to know about an index: its record, its rules and its synonyms.
+// Collects what a query needs to know about an index: its record, its rules and its synonyms.
 import { type OwnedState, ownedBy } from "./owned-records.js";
 import type { IndexRecord } from "./records/index-record.js";
 import type { RankingRule } from "./records/rule.js";

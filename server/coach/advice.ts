@@ -1,4 +1,4 @@
-// Confidence levels and percentages, shared by the miners.
+// Computes confidence levels and percentages for the miners.
 import type { Confidence } from "../catalog/records/recommendation.js";
 
 const HIGH_SEARCHES = 20;

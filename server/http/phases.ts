@@ -1,4 +1,5 @@
-// A request's phases. Each phase checks or looks up one thing; the first phase that throws decides the reply.
+// Runs a request's phases. Each phase checks or looks up one thing; the first phase that throws decides the
+// reply.
 import { isAudited } from "../access/audit/operations.js";
 import { checkRights } from "../access/tenants/principal.js";
 import { SkeinError } from "../ground/errors.js";

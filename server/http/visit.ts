@@ -1,4 +1,4 @@
-// A request on its way through the phases, together with what the phases have found out about it.
+// A request on its way through the phases, with everything that the phases have found out about it.
 import type { AskedOperation } from "../access/audit/operations.js";
 import type { Principal } from "../access/tenants/principal.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";

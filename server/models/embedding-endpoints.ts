@@ -1,6 +1,6 @@
-// The embedding endpoints named in index settings. Indexes of a tenant that name the same server, model and
-// key share an endpoint with its connections and cached vectors. An endpoint is closed when no index names it
-// any longer.
+// Keeps the embedding endpoints named in index settings. Indexes of a tenant that name the same server, model
+// and key share an endpoint with its connections and cached vectors. An endpoint is closed when no index
+// names it any longer.
 import type { Catalog } from "../catalog/catalog.js";
 import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";

@@ -1,6 +1,6 @@
-// Sequential little-endian reading and writing of message bytes. Every read is checked against the end of the
-// message: a message of the wrong length throws a ShardError and never yields a wrong value. Knows nothing
-// about particular messages.
+// Reads and writes the bytes of messages sequentially, in little-endian order. Every read is checked against
+// the end of the message: a message of the wrong length throws a ShardError and never yields a wrong value.
+// Knows nothing about particular messages.
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 

@@ -1,5 +1,6 @@
-// The job for, and the report from, the process that checks or repairs one shard's database. Used by commands
-// that work on a stopped server's data directory. Node sends both between processes by structured clone.
+// The job for the process that checks or repairs one shard's database, and the report from it. Used by
+// commands that work on a stopped server's data directory. Node sends both between processes by structured
+// clone.
 import type { ShardSchema } from "./control.js";
 
 export interface OfflineIndex {

@@ -1,4 +1,4 @@
-// Batch operations generated just in time, so that a large batch is never completely in the heap.
+// Generates batch operations just in time, so that a large batch is never completely in the heap.
 import type { StoreOp } from "./store.js";
 
 /** Each iteration calls `make` again and yields its operations. */

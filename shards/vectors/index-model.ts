@@ -1,5 +1,5 @@
-// The current model of one index in one shard, the embedder instance that runs it, and the handling of their
-// failures. index-vectors decides whether the index uses a model for its vectors.
+// Runs the current model of one index in one shard: keeps the model and the embedder instance, and handles
+// their failures. index-vectors decides whether the index uses a model for its vectors.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EmbeddedPart, Embedder } from "../../engine-wasm/host/vectors/embedder.js";

@@ -1,6 +1,6 @@
-// The vectors of one index in one shard: their source, the embedded model, the segments' codes, and vector
-// queries. Stored vectors are the source of truth; codes are derived from them. Changes to codes must run in
-// the index's lane.
+// Manages the vectors of one index in one shard: their source, the embedded model, the segments' codes, and
+// vector queries. Stored vectors are the source of truth; codes are derived from them. Changes to codes must
+// run in the index's lane.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";

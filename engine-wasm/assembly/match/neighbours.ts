@@ -1,6 +1,6 @@
-// The current segment's rows that the program lists as neighbours. Matching uses them to find the neighbours
-// that match without words, and determines which neighbours are in the result. Scoring then reads a row's
-// points here.
+// Finds the current segment's rows that the program lists as neighbours. Matching uses them to find the
+// neighbours that match without words, and determines which neighbours are in the result. Scoring then reads
+// a row's points here.
 
 import { scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsNone } from "../memory/bitset";

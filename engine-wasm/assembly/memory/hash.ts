@@ -1,5 +1,5 @@
-// xxHash64 (Yann Collet, XXH64 of the xxHash specification) with seed 0 over raw memory. ON DISK: these
-// hashes of document ids and folded values are stored, so the function must never change.
+// Computes xxHash64 (Yann Collet, XXH64 of the xxHash specification) with seed 0 over raw memory. ON DISK:
+// these hashes of document ids and folded values are stored, so the function must never change.
 import { Mem } from "./mem";
 
 const PRIME1: u64 = 0x9e3779b185ebca87;

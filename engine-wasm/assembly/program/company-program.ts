@@ -1,5 +1,5 @@
-// A program for the `company` kernel, which counts co-occurring words. It lists words and candidates, each
-// with its terms. docs/FORMATS.md shows the byte layout.
+// Reads a program for the `company` kernel, which counts co-occurring words. The program lists words and
+// candidates, each with its terms. docs/FORMATS.md shows the byte layout.
 import { COMPANY_WORDS_MAX, PROGRAM_COMPANY } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";

@@ -1,5 +1,6 @@
-// The parts of a search program that affect ranking besides the text match: bonuses, rules and pins, checked
-// and stored as tables. term-bonus.ts, place-bonus.ts and rules.ts apply them to a segment's rows.
+// Reads the parts of a search program that affect ranking besides the text match (bonuses, rules and pins),
+// checks them and stores them as tables. term-bonus.ts, place-bonus.ts and rules.ts apply them to a segment's
+// rows.
 
 import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULE_KEEP, RULES_MAX, TERM_PREFIX } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";

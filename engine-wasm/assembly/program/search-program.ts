@@ -1,5 +1,6 @@
-// A search program, checked and stored as tables for the kernels that run it. If `SearchProgram.read` did not
-// fail, every count, weight and address here can be trusted. Strings stay in the program's bytes.
+// Reads a search program, checks it and stores it as tables for the kernels that run it. If
+// `SearchProgram.read` did not fail, every count, weight and address here can be trusted. Strings stay in the
+// program's bytes.
 
 import {
   ALT_INFIX,

@@ -1,4 +1,4 @@
-// The slots that a program queries, and the map from a slot to its index in the program.
+// Lists the slots that a program queries, and maps a slot to its index in that list.
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { ProgramReader, programBad } from "./program";

@@ -1,9 +1,9 @@
-// Latent semantic analysis of the document-term matrix: computes its largest singular values s and their
-// right singular vectors V with a randomised range finder and one power iteration (Halko, Martinsson and
-// Tropp, "Finding structure with randomness", 2011). A term's vector is its row of V sqrt(s), divided by the
-// square root of its length. Then the component that all documents share is removed (Mu and Viswanath,
-// "All-but-the-top", 2018), and all vectors are rotated into the space in which they are stored
-// (vector/rotation.ts).
+// Computes term vectors by latent semantic analysis of the document-term matrix. Its largest singular values
+// s and their right singular vectors V are computed with a randomised range finder and one power iteration
+// (Halko, Martinsson and Tropp, "Finding structure with randomness", 2011). A term's vector is its row of V
+// sqrt(s), divided by the square root of its length. Then the component that all documents share is removed
+// (Mu and Viswanath, "All-but-the-top", 2018), and all vectors are rotated into the space in which they are
+// stored (vector/rotation.ts).
 
 import { VECTOR_SIZE } from "../layout";
 import { release, reserve } from "../memory/arena";

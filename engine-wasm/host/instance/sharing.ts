@@ -1,5 +1,5 @@
-// The owner's side of an engine that other threads read. It delays freeing a region while a reader may still
-// see it.
+// The owner's side of an engine that other threads read. Delays freeing a region while a reader may still see
+// it.
 import type { EngineInstance } from "../wasm/memory.js";
 import { BOARD_BYTES, Board, type PublishedSnapshot, READERS_MAX } from "./board.js";
 

@@ -1,5 +1,5 @@
-// Vector records, each in a numbered slot, that are compared with queries in place. The table has its own
-// instance. The caller keeps track of which record is in which slot.
+// A table of vector records, which are compared with queries in place. Each record is in a numbered slot. The
+// table has its own instance. The caller keeps track of which record is in which slot.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
 

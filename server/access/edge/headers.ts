@@ -1,4 +1,5 @@
-// Security headers, sent with every reply. They are constant arrays because every reply needs them.
+// The security headers that are sent with every reply. They are constant arrays, so that no reply has to
+// build them.
 
 /** Header lines, with lower-case names. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];

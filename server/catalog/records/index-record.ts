@@ -1,5 +1,5 @@
-// An index's record and its storage. index-commands.ts changes the record, and ../indexes.ts reads request
-// bodies. Records are immutable: a change creates a new record.
+// The record of an index, and its storage. index-commands.ts changes the record, and ../indexes.ts reads
+// request bodies. Records are immutable: a change creates a new record.
 import type { FieldDefinition } from "../definition/schema.js";
 import { DEFAULT_SETTINGS, type SettingsOf } from "../definition/settings.js";
 import type { StoredKind } from "./kind.js";

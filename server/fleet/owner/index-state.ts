@@ -1,6 +1,6 @@
-// The owner's state of one index: its record, generations, next sequence number, and live documents per
-// shard. Exists only in memory and is rebuilt from the shards at startup. The part that other threads see is
-// in shared memory.
+// The owner's state of one index, which contains its record, generations, next sequence number, and live
+// documents per shard. Exists only in memory and is rebuilt from the shards at startup. The part that other
+// threads see is in shared memory.
 import type { OpenReply } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";

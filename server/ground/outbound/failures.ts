@@ -1,5 +1,6 @@
-// The error code and message for each way in which resolving a name, connecting or TLS can fail. A message
-// contains the URL's host but nothing else from the URL, because user, path and query may contain secrets.
+// Translates each way in which resolving a name, connecting or TLS can fail into an error code and a message.
+// A message contains the URL's host but nothing else from the URL, because user, path and query may contain
+// secrets.
 import { FeedError, type FeedErrorCode } from "../errors.js";
 
 /** A transient failure: a retry may succeed. */

@@ -1,4 +1,4 @@
-// Entry point of the query log's thread, the only thread that opens the log's database. Tasks run
+// The entry point of the query log's thread, the only thread that opens the log's database. Tasks run
 // concurrently, but those that change the log run one at a time (see query-log.ts).
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { workerData } from "node:worker_threads";

@@ -1,5 +1,5 @@
-// The members of a query body that name the user and control logging. They do not affect the answer, so they
-// are taken out of the body before it is looked up in the answer cache.
+// Reads the members of a query body that name the user and control logging. They do not affect the answer, so
+// they are taken out of the body before it is looked up in the answer cache.
 import { isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { flag, text } from "../../ground/input/readers.js";

@@ -1,5 +1,6 @@
 /**
- * BM25's inverse document frequency (Robertson and Sparck Jones 1976), in the form that is never negative.
+ * Computes BM25's inverse document frequency (Robertson and Sparck Jones 1976), in the form that is never
+ * negative.
  */
 export function inverseFrequency(frequency: number, documents: number): number {
   const df = Math.min(documents, frequency);
