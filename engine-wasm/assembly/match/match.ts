@@ -51,16 +51,12 @@ import { Neighbours } from "./neighbours";
 import { Sequences } from "./sequence";
 
 const POSTINGS_A_CHECK: u32 = 0x4000;
-// Above this many postings per remaining row, each row is looked up in the list instead of reading it
-// through.
-const SEEK_ABOVE: u32 = 12;
+const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look each row up in the list
 // The filter is applied last if fewer than one in this many of the segment's rows can contain the words.
 const ROWS_A_WORD: u32 = 32;
 const LEADER_LISTS_MAX: u32 = 16;
-// Minimum number of a word's postings for which computing `several` is worthwhile.
-const SEVERAL_FROM: u32 = 2048;
-// Factor below 1; the difference is far larger than a score's relative rounding error.
-const SURELY_LESS: f64 = 0.999999;
+const SEVERAL_FROM: u32 = 2048; // `several` is computed only for words with at least this many postings
+const SURELY_LESS: f64 = 0.999999; // factor that is below 1 by far more than a score's rounding error
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
@@ -101,18 +97,16 @@ export class Matches {
   left: usize; // u32[]: the rows that have all words matched so far; 0 = not listed yet
   leftCount: u32; // upper bound on the number of those rows
   postings: u32; // number of postings read since the last deadline check
-  tiered: bool; // whether to compute the bitsets `best` and `fewestTypos`
+  tiered: bool; // whether to compute the bitsets below
   /** Number of posting lists for the query's words in the current segment. */
   lists: u32;
-  // Bitsets of the current segment's rows that contain every word, ignoring the filter, phrases and rules. 0
-  // = not needed.
+  // Bitsets of the current segment's rows that contain every word, ignoring the filter, phrases and rules.
+  // 0 = not needed, because all matching rows qualify or it makes no difference which do.
   full: usize;
   best: usize; // rows that have every word in tier TIER_BEST
   fewestTypos: usize; // rows that have every word in tier TIER_BEST or TIER_FEWEST_TYPOS
 
-  /**
-   * Creates the state for one query. If `tiered`, also computes the bitsets `full`, `best` and `fewestTypos`.
-   */
+  /** If `tiered`, matching also computes the bitsets `full`, `best` and `fewestTypos`. */
   static make(
     program: SearchProgram,
     rules: Rules,
@@ -177,8 +171,7 @@ export class Matches {
     const program = this.program;
     if (program.browses || program.mainFilter.count == 0 || program.anySequence || this.ranking.pinCount > 0)
       return false;
-    // Upper bound on the number of neighbours plus rows that contain the words.
-    let most = this.neighbours.count;
+    let most = this.neighbours.count; // upper bound on the number of neighbours plus rows with the words
     for (let i: u32 = 0; i < program.wordCount; i++) {
       const cost = program.wordAt(this.orderAt(i)).cost;
       most += cost;
@@ -211,10 +204,7 @@ export class Matches {
     return Mem.u32At(this.order + ((<usize>i) << 2));
   }
 
-  /**
-   * Creates the bitsets `full`, `best` and `fewestTypos` as copies of `bits`, as far as this query needs
-   * them.
-   */
+  /** Creates those of `full`, `best` and `fewestTypos` that this query needs, as copies of `bits`. */
   private beginTiers(bits: usize): void {
     const program = this.program;
     this.full = 0;
