@@ -18,7 +18,7 @@ import { SortKeys } from "./sort-keys";
 const ROW_SEQ: usize = 0;
 const ROW_TEXT_MATCH: usize = 8;
 const ROW_BONUS: usize = 16;
-const ROW_FLAGS: usize = 24; // ROW_MATCHED, ROW_PINNED
+const ROW_FLAGS: usize = 24; // flags such as ROW_MATCHED (layout.ts)
 const ROW_PRESENCE: usize = 32;
 const ROW_KEYS: usize = 40;
 const HEAP_FIRST: u32 = 256;
@@ -166,7 +166,8 @@ export class TopK {
   }
 
   /**
-   * Offers a row, which is kept if it is among the best so far. `flags` combines ROW_MATCHED and ROW_PINNED.
+   * Offers a row, which is kept if it is among the best so far. `flags` are flags such as ROW_MATCHED
+   * (layout.ts), which are kept with the row.
    */
   offer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
     if (this.isFull()) {
