@@ -47,6 +47,7 @@ import {
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 import { listAt, openLists } from "./alternative-lists";
+import { hasTerm, leaderOf } from "./leader";
 import { Neighbours } from "./neighbours";
 import { Sequences } from "./sequence";
 
@@ -54,31 +55,8 @@ const POSTINGS_A_CHECK: u32 = 0x4000;
 const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look each row up in the list
 // The filter is applied last if fewer than one in this many of the segment's rows can contain the words.
 const ROWS_A_WORD: u32 = 32;
-const LEADER_LISTS_MAX: u32 = 16;
 const SEVERAL_FROM: u32 = 2048; // `several` is computed only for words with at least this many postings
-const SURELY_LESS: f64 = 0.999999; // factor that is below 1 by far more than a score's rounding error
 const SEEK_ROWS_MAX: u32 = 0x10000;
-
-/**
- * Returns a TIER_BEST alternative that outscores `behind` in every row in which it has all of `behind`'s
- * terms, or `behind` itself if there is none. For example, a prefix has all terms of a word that starts with
- * it. Only an alternative that matches in all slots qualifies.
- */
-function leaderOf(word: Word, behind: Alternative): Alternative {
-  for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
-    const one = alternativeAt(word, i);
-    if (one.tier != TIER_BEST || one.sequence != 0 || one.infix != 0) continue;
-    if (one.listCount > LEADER_LISTS_MAX) continue;
-    if (behind.boost < one.boost * SURELY_LESS) return one;
-  }
-  return behind;
-}
-
-function hasTerm(alternative: Alternative, term: u32): bool {
-  for (let i: u32 = 0; i < alternative.listCount; i++)
-    if (listAt(alternative.lists, i).term == term) return true;
-  return false;
-}
 
 /** The current segment's matching rows, and facts found while matching. Allocated in scratch memory. */
 @unmanaged

@@ -3,7 +3,8 @@
 //   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
 //   quoted: two backticks inside represent one
-// Knows nothing about the schema. The nesting limit bounds the recursion; time is linear in the text's length.
+// Knows nothing about the schema. The nesting limit bounds the recursion; time is linear in the length of the
+// text.
 
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { SkeinError } from "../../ground/errors.js";
