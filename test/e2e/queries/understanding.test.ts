@@ -229,7 +229,7 @@ describe("understanding by a model", () => {
       url: url(),
       model: "small",
       api_key: API_KEY,
-      timeout_ms: 300,
+      timeout_ms: 5_000, // far longer than an answer takes, even on a busy machine
       ...more,
     };
     expectStatus(await server.patch(`/v1/indexes/${name}/settings`, { ai }), 200);
@@ -293,7 +293,7 @@ describe("understanding by a model", () => {
   ])(
     "a model that answers with %s leaves the query unchanged and is not called for a while",
     async (_, reply) => {
-      const name = await index();
+      const name = await index({ timeout_ms: 3_000 });
       answer = reply;
       for (let i = 0; i < 3; i++) {
         const given = await server.query(name, { q: "walking shoes below 50" });
@@ -309,7 +309,7 @@ describe("understanding by a model", () => {
     answer = (response) => response.destroy();
     expect((await server.query(name, { q: "shoes below 50" })).json.ai_enhanced).toBe(false);
     answer = says(CHEAP);
-    expectStatus(await server.patch(`/v1/indexes/${name}/settings`, { ai: { timeout_ms: 400 } }), 200);
+    expectStatus(await server.patch(`/v1/indexes/${name}/settings`, { ai: { timeout_ms: 4_000 } }), 200);
     expect((await server.query(name, { q: "shoes below 50" })).json.ai_enhanced).toBe(true);
   });
 
