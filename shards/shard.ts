@@ -158,7 +158,10 @@ export class Shard {
     return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };
   }
 
-  /** Unloads the index from memory, after storing what makes it answer in the same way once reopened. */
+  /**
+   * Closes the index, and stores those codes of its vectors that exist only in memory, so that it gives the
+   * same answers once reopened.
+   */
   closeIndex(uid: number): Promise<void> {
     return this.#lane(uid).run(async () => {
       const index = await this.#unload(uid);

@@ -5,7 +5,7 @@
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** Other columns are narrowed before this one becomes narrower than `minWidth`. Default 6. */
+  /** The column is not narrowed below this width to make the table fit. Default 6. */
   readonly minWidth?: number;
 }
 

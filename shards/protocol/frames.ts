@@ -1,8 +1,9 @@
-// The read channel is a MessagePort between the server and one run of a shard's thread. A message is a
-// sequence of frames with everything from one event-loop turn, because a thread hop costs more than a small
+// The read channel is a MessagePort between a thread of the server and a shard's thread. It lasts until the
+// shard's thread ends; the next one gets a new channel. A message is a sequence of frames; those that become
+// ready in the same turn of the event loop normally share one, because a thread hop costs more than a small
 // read. Each read has its own reply, and replies may arrive in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
-// The requester chooses the id, and the reply returns it. The flow is the tenant to whom the read's time on
+// The requester chooses the id, and the reply echoes it. The flow is the tenant to whom the read's time on
 // the thread is charged (fair-queue.ts); it is 0 in replies.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 

@@ -23,7 +23,9 @@ const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
  * embedder that has reached this number is dropped before the next loan.
  */
 const LOANS_MAX = 256;
-/** After this many consecutive failures, background work stops embedding a segment. */
+/**
+ * After this many consecutive failures, background work gives up on a segment instead of retrying it later.
+ */
 const FAILURES_MAX = 3;
 
 /** A model lent to another thread, and its `lentNumber`. */

@@ -7,7 +7,7 @@ import type { Pauses } from "./vectors-home.js";
 
 export interface WrittenDocument {
   seq: number;
-  /** True if the document will be stored because at least one read can see it. */
+  /** True if the document is visible in at least one generation and therefore has to be stored. */
   shown: boolean;
   /** False if the same commit also replaces or deletes the document. */
   lives: boolean;

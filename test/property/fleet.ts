@@ -114,7 +114,7 @@ export class Fleet implements FailureNote {
     return `${shards} shards ${JSON.stringify(others)}`;
   }
 
-  /** Waits until the index is in the number of shards that its size requires. */
+  /** Waits until the index is spread over as many shards as its size requires. */
   async placed(index: string): Promise<void> {
     await this.everywhere(async (server, i) => {
       const { shards, homeDocumentsMax = 0 } = this.shapes[i]!;

@@ -43,6 +43,6 @@ export interface MonthlyCounter {
    * the thread where the use began. A use from a month that is already over may be dropped.
    */
   end(metered: Metered, use: UseUnderWay, counts: boolean): void;
-  /** The tenant's use in the month that contains `now`. */
+  /** The tenant's usage in the month that contains `now`. */
   used(tenant: number, now: Date): MonthUsage;
 }

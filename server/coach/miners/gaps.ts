@@ -12,8 +12,8 @@ const PEOPLE_MIN = 3;
 /** A group of texts counts as finding nothing if at least this fraction of its searches had no results. */
 const EMPTY_PART_MIN = 0.8;
 /**
- * If one other search helped more people than this fraction of the group's searches, there is no gap: people
- * just use another word.
+ * There is no gap if one particular other search helped many of the people: they merely use another word.
+ * Many means at least RESCUED_PEOPLE_MIN, and more than this fraction of the number of the group's searches.
  */
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;

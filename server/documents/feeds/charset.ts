@@ -1,6 +1,7 @@
-// Decodes a feed's bytes to text, piece by piece. The encoding is the first that is given of these: the data
-// source's setting, a byte order mark, the XML declaration, the content type. A byte that is invalid in the
-// encoding becomes INVALID, so that its item can be refused while the rest of the feed continues.
+// Decodes a feed's bytes to text, piece by piece. The encoding comes from the first of these that specifies
+// one: the data source's setting, a byte order mark, the XML declaration, the content type. The default is
+// UTF-8. A byte that is invalid in the encoding becomes INVALID, so that its item can be refused while the
+// rest of the feed continues.
 
 import { FeedError } from "../../ground/errors.js";
 

@@ -98,8 +98,8 @@ export class FeedPool {
       if (!signal.aborted) onBatch(batch, () => send("more"));
     });
     for (let batches = 0; batches < BATCHES_AHEAD; batches++) send("more");
-    // The thread closes its port after its last batch, and a dying thread closes it too. The result may
-    // arrive before the last batch.
+    // Wait for the port to close too, because the result may arrive before the last batch. The thread closes
+    // the port after its last batch, and the port also closes if the thread dies.
     const closed = new Promise((resolve) => port.once("close", resolve));
     try {
       const reply = await this.#ask<T>(task, port2, kill.signal);

@@ -216,7 +216,10 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return recoverShard(shard, ask, this.states, this.#residency, this.messages);
   }
 
-  /** Cancels all opening and unloading. */
+  /**
+   * Forgets all indexes, so that no further ones are opened or unloaded. Does not interrupt an opening or
+   * unloading in progress.
+   */
   stop(): void {
     this.#stopped = true;
     this.states.clear();

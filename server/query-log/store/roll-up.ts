@@ -34,8 +34,8 @@ export interface RollUp {
 }
 
 /**
- * Returns past hours that have no rollup and can get one. Hours with open rows or unstored marks must wait
- * for the next checkpoint.
+ * Returns the past hours that have no rollup yet and are ready for one. An hour with open rows or unstored
+ * marks has to wait for the next checkpoint.
  */
 export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
   const waiting = new Set([

@@ -202,7 +202,8 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
   const plan = planQuery(query, index, scale);
-  // Drops no words, because the suggestions would no longer fit the input, and does not match inside words.
+  // Does not drop words, because the suggestions would then no longer fit the input. Does not match inside
+  // words either.
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 

@@ -64,7 +64,7 @@ export class Promising {
   inSmall: usize; // bitset: all rows that are in small lists
   small: usize; // bitset: rows of `inSmall` that may reach `smallCut`
   smallCut: f64; // value of `cutLow` when `small` was computed; Infinity = not computed
-  reaches: usize; // a Reach for each list, alternative by alternative; in each, the largest `most` first
+  reaches: usize; // one Reach per list, grouped by alternative; within a group, in descending order of `most`
   set: usize; // bitset: the argument `set` of `among`
   from: u32; // the range is [from, to)
   to: u32;
