@@ -1,5 +1,5 @@
-// The shard's end of the channel through which another thread borrows indexes' memory. All of that thread's
-// loans end when it ends.
+// The shard's end of the channel through which another thread borrows indexes' memory. When the channel
+// closes, for example because that thread has ended, all of the thread's loans end.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../engine-wasm/host/instance/sharing.js";
 import type { LentModel } from "../engine-wasm/host/vectors/model-reader.js";
@@ -51,7 +51,7 @@ export class MemoryLoans {
       this.#loans.set(loan, { lender, lent });
       return { kind: "lent", uid, loan, lent };
     } catch {
-      return { kind: "refused", uid }; // whatever the cause: a read sent as a message reports it
+      return { kind: "refused", uid }; // the reads that are then sent as messages report the cause
     }
   }
 
@@ -60,7 +60,8 @@ export class MemoryLoans {
       const model = await this.#loans.get(loan)?.lender.lendModel();
       if (model !== null && model !== undefined) this.#send({ kind: "model", uid, loan, ...model });
     } catch {
-      // Until the next model is set, readers send requests for query vectors to the shard.
+      // The thread does not get the model. Until the next model is set, it requests query vectors from the
+      // shard.
     }
   }
 

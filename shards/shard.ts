@@ -152,7 +152,7 @@ export class Shard {
     }
   }
 
-  /** Returns an index's size, without opening the index if it is closed. 0 if it has no data. */
+  /** Returns an index's size. Does not open a closed index; its memory size is 0. */
   async size(uid: number): Promise<IndexSize> {
     const diskBytes = await this.#options.store.diskBytes(indexRange(uid));
     return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };

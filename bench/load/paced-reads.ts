@@ -63,7 +63,8 @@ export class PacedReader {
       const { status } = await connection.ask(this.queries[i % this.queries.length]!.request);
       const answered = performance.now();
       this.#times.push(answered - sent);
-      // A timer is accurate only to a millisecond. If the timer fired late, the delay is not the server's.
+      // A timer may fire a millisecond or more late. That delay is the client's, so the time is then
+      // measured from the moment of sending.
       this.#timesSinceDue.push(answered - (wait > 0 ? sent : due));
       if (REFUSED.has(status)) this.#refused++;
       else if (status !== 200) this.#failed++;

@@ -108,8 +108,8 @@ function comparing(workbench: Workbench): Pair {
 }
 
 /**
- * The result is the largest absolute number in the vector's record. The twin computes the transform from its
- * definition, without signs.
+ * The result is the largest absolute number in the vector's record. The naive side computes the transform
+ * from its definition and omits the sign changes.
  */
 function turning(workbench: Workbench): Pair {
   const vector = randomVector(new Random(4));

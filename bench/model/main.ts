@@ -1,6 +1,7 @@
 // `npm run bench:model` uses the queueing model to predict how a server performs on machines of other sizes.
-// A query's costs are those measured by `bench:road`: CPU time at the front-end, at each shard regardless of
-// its size, in the engines of all shards, and on helper threads.
+// The options give a query's CPU times, as measured by `bench:road`: at its front-end (a fixed part and a
+// part per shard), at each shard regardless of the shard's size, in all engines together (divided among the
+// shards), and on helper threads.
 
 import { Command } from "commander";
 import { Random } from "../random.js";

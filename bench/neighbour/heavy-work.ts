@@ -27,7 +27,7 @@ export interface Place {
   readonly documents: number;
   /** File with the index's documents, one per line. */
   readonly path: string;
-  /** Facet fields, the index's schema, and frequent words. */
+  /** The index's facet fields and schema, and words that are frequent in it. */
   readonly facets: readonly string[];
   readonly schema: unknown;
   readonly words: readonly string[];

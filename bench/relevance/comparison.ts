@@ -46,7 +46,7 @@ export interface HalvedComparison {
 }
 
 const ROUNDS = 10_000;
-/** Rounding tolerance: sums of the same differences with other signs are not exact. */
+/** Rounding tolerance: sums that are equal in exact arithmetic may differ slightly in floating point. */
 const ROUNDING = 1e-9;
 
 /** Needs at least one set, and at least two queries in every set. */

@@ -1,5 +1,5 @@
-// An index on a running server that is measured: adds documents to it, and returns a query's ids, best first.
-// Sends only requests that any client could send, and knows nothing about how the server ranks.
+// An index on the server whose ranking is measured: adds documents to it, and returns a query's ids, best
+// first. Sends only requests that any client could send, and knows nothing about how the server ranks.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../../server/cli/api.js";

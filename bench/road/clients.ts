@@ -32,7 +32,7 @@ export class Clients {
     const connections = new Map<number, Connection[]>();
     const count = frontEnds ?? 1;
     // A connection may be attributed to a thread that is not a front-end. Such a thread does not collect
-    // enough connections.
+    // `each` connections, so it is left out.
     const complete = (): Connection[][] => [...connections.values()].filter(({ length }) => length === each);
     for (let opened = 0; complete().length < count; opened++) {
       if (opened === count * each * OPENED_MAX)

@@ -93,8 +93,8 @@ class ServedBench {
 
   /**
    * Each round uses new indexes and reverses the order of the sources, because the timing of large merges
-   * depends on which index came first. Imports are long because V8 starts by recompiling the code that it
-   * dropped while the server was idle.
+   * depends on which index came first. Each import is long, so that it matters little that V8 first
+   * recompiles the code that it dropped while the server was idle.
    */
   imports(): Promise<string[]> {
     const { sources } = this.#options;

@@ -147,7 +147,9 @@ export class IndexShard {
     return this.#writer.write(request);
   }
 
-  /** Positions in the request of the documents that the write would add if it ran now. */
+  /**
+   * Returns which of the request's documents the write would add if it ran now, as positions in the request.
+   */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#writer.additions(request);
   }
@@ -270,7 +272,9 @@ export class IndexShard {
     return this.#state.entries.filter(({ segment }) => this.#state.isStale(segment)).length;
   }
 
-  /** Stops background work that has failed too often. Reads and writes continue. */
+  /**
+   * Stops all of the index's background work. Called once it has failed too often. Reads and writes continue.
+   */
   stopMaintenance(): void {
     void this.#maintenance.stop();
   }

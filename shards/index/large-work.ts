@@ -1,7 +1,7 @@
 // Limits how many shards do memory-hungry work (large merges and renewals) at once. If all shards did it at
 // the same time, the server would need twice the memory of its indexes.
 
-/** At any time, one shard in this many (rounded up) may do large work. */
+/** One in this many shards may do large work at the same time (rounded up, so always at least one shard). */
 const SHARDS_A_WORKER = 4;
 /** Interval at which a waiting shard checks whether it may start. */
 export const LARGE_LOOK_MS = 50;

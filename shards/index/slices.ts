@@ -23,7 +23,10 @@ export class Slices {
     this.#queries = queries;
   }
 
-  /** True if the current slice (or work outside any slice) should end; the caller should then call `next`. */
+  /**
+   * True if the latest slice began at least `sliceMs` ago. The caller, even if it does not run in a slice,
+   * should then call `next`.
+   */
   get over(): boolean {
     return performance.now() - this.#begunMs >= this.#sliceMs;
   }

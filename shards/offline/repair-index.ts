@@ -44,8 +44,8 @@ function judge(contents: StoredIndex): Verdict {
     const state = rowState.get(seq);
     if (state !== undefined) return state !== "deleted";
     if (manifest === null || seq > manifest.maxSeq) return true;
-    // A document without a row was deleted, and a merge then dropped its row, unless the document's segment
-    // is unreadable.
+    // A document without a row was deleted, and a merge has removed its row. If the document's segment is
+    // unreadable, it may have a row there, so it counts as live.
     return segments.some(
       ({ record, rows }) => rows === null && record.firstSeq <= seq && seq <= record.lastSeq,
     );

@@ -27,7 +27,8 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     return report;
   }
   if (report.problems.length > 0) {
-    // Opening the database would make LevelDB rewrite damaged blocks as good ones.
+    // A check must not open the database, because LevelDB might then rewrite damaged blocks with valid
+    // checksums.
     if (!repairing) return report;
     await LevelStore.repair(location);
     report.filesRepaired = true;
@@ -43,8 +44,8 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     store = await LevelStore.open(location);
   }
   try {
-    // LevelDB keeps tables with damaged blocks that it can still read. Skein's own checksums cover the values
-    // in those blocks.
+    // The repair keeps tables whose damaged blocks LevelDB can still read. Rewriting those blocks is safe,
+    // because Skein's own checksums cover the values in them.
     if (report.filesRepaired) await store.compact(EVERY_KEY); // rewrites the blocks with correct checksums
     for (const uid of await uidsOf(store, job))
       report.indexes.push(await onIndex(store, uid, job, module, report.filesRepaired));

@@ -4,8 +4,8 @@
 //   OPEN {uid, schema, made, vectors} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   VECTORS {uid, source, origin} -> {}
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
-//   STANDING {uid, schemaVersion, made} -> the answer to OPEN, without opening
-//   SIZE {uid} -> IndexSize, without opening
+//   STANDING {uid, schemaVersion, made} -> the OpenReply that OPEN would give; does not open the index
+//   SIZE {uid} -> IndexSize; does not open the index
 import { pack, unpack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -16,9 +16,9 @@ export interface ShardField {
   /** u16. Permanent number of the field in its index. */
   slot: number;
   name: string;
-  /** TYPE_* of engine-wasm/assembly/layout.ts. */
+  /** A TYPE_* constant from engine-wasm/assembly/layout.ts. */
   type: number;
-  /** FLAG_* of engine-wasm/assembly/layout.ts. */
+  /** A combination of FLAG_* constants from engine-wasm/assembly/layout.ts. */
   flags: number;
   /** Language number of the field's text (engine-wasm/host/stemmer.ts); 0 for none. */
   language: number;

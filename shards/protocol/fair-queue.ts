@@ -4,7 +4,10 @@
 // waiting. Knows nothing about the queued items.
 
 interface Flow<T> {
-  /** Time used, on a scale that all flows share. */
+  /**
+   * The flow's virtual time: the queue's virtual time (`#now`) when the flow last arrived, plus the time that
+   * it has used since.
+   */
   used: number;
   readonly items: T[];
 }

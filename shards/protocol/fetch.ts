@@ -2,11 +2,13 @@
 // returns one document by id.
 //
 //   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, options
-//         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then those that are given: f64
-//                  bytesMax, u32 count, count x {u32 + name}, twice, and msgpack HighlightRequest
+//         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then the options whose
+//                  flags are set, in this order: f64 bytesMax; names of fields; names of excludeFields;
+//                  msgpack HighlightRequest
+//         names    u32 count, count x {u32 + name}
 //         reply    u8 0, u32 count, count x {u16 + id, u32 + document, u32 + highlight}
 //   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
-//         reply    u8 0, document (nothing: no such id)
+//         reply    u8 0, document (empty if no document has the id)
 import { pack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { readObject } from "./control.js";

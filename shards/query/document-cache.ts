@@ -45,8 +45,8 @@ export class DocumentCache<R extends ShownRecord = ShownRecord> {
 
 /**
  * The cache key is a number, because building a string for each lookup would cost more than the lookup. It is
- * unique for the first 2^33 documents of 2^20 indexes; beyond that, documents with the same number displace
- * each other.
+ * unique for the first 2^33 documents of 2^20 indexes; beyond that, documents with the same key displace each
+ * other.
  */
 function keyOf(uid: number, seq: number): number {
   return (uid % 2 ** 20) * 2 ** 33 + seq;

@@ -38,9 +38,9 @@ interface Sequence {
 
 /** Indexes of the query words that a term stands for. */
 interface Stands {
-  /** Words that the term equals or is a form of. */
+  /** Words that list the term in `terms` (in `#infixes`: in `infixes`). */
   readonly words: number[];
-  /** Words that the term may be another spelling of. */
+  /** Words that list the term in `typos`. */
   readonly typos: number[];
 }
 

@@ -24,8 +24,8 @@ const MIB = 1024 * 1024;
 const ENTRIES_PER_READ = 256;
 const KEYS_PER_READ = 2048;
 /**
- * Target size of each read from a view, in bytes. Views are read in order to copy them, and some values are
- * half a MiB.
+ * Target size of each read from a view, in bytes. Reads from views are large, because a view is read to copy
+ * the database, and limited in bytes, because some values are half a MiB.
  */
 const VIEW_BYTES_PER_READ = 256 * 1024;
 /** Time spent passing operations to LevelDB before the thread does other work. */
@@ -38,8 +38,8 @@ const RETRY_MS = 1_000;
  */
 const REOPEN_BYTES = 1 * MIB;
 /**
- * Maximum size of the files that LevelDB writes before it deletes the files that they replace: the log as a
- * table, or one compaction.
+ * Maximum temporary disk space that LevelDB needs to rewrite files, because it deletes the old files only
+ * after writing the new ones. A rewrite turns the log into a table or is a compaction.
  */
 const REWRITE_BYTES_MAX = 64 * MIB;
 
@@ -70,7 +70,8 @@ export class LevelStore implements Store {
   readonly #location: string;
   readonly #db: ClassicLevel<Uint8Array, Uint8Array>;
   /**
-   * Writes run one at a time, because LevelDB loses everything after a torn record when it rereads its log.
+   * Writes run one at a time, so that none is appended to the log after a torn record: LevelDB loses
+   * everything behind such a record when it rereads its log.
    */
   readonly #writes = new Lane();
   /**
@@ -311,7 +312,7 @@ export class LevelStore implements Store {
 
   /**
    * Returns the operations that would undo `ops`. Needed because a failed batch, although invisible in
-   * LevelDB, may be in its log.
+   * LevelDB, may be in its log and would then become visible when the database is reopened.
    */
   async #before(ops: Iterable<StoreOp>): Promise<StoreOp[]> {
     const keys = Array.from(ops, ({ key }) => Uint8Array.from(key));

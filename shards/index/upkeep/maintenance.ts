@@ -89,7 +89,10 @@ export class Maintenance {
     this.wake();
   }
 
-  /** Reports the lowest generation still used by reads and writes. */
+  /**
+   * Called with the lowest generation still used by reads and writes. Checks for work if dead documents can
+   * now be deleted.
+   */
   seen(oldestGeneration: number): void {
     if (oldestGeneration <= this.#oldestGeneration) return;
     this.#oldestGeneration = oldestGeneration;
@@ -313,7 +316,7 @@ export class Maintenance {
     }
     return this.#inTurn(this.#context.state.engine.usedBytes(), async () => {
       this.#renewedMs = now;
-      const isQuiet = need === "idle"; // nothing waits for this thread
+      const isQuiet = need === "idle"; // then no request waits while garbage is collected
       if (isQuiet) collect();
       this.#keptBytes = await renewalJob(this.#context, stopped);
       if (isQuiet) collect();

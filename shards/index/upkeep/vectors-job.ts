@@ -159,7 +159,10 @@ function fill({ state, codes }: Work, row: number, { vector }: VectorRecord): vo
   codes.stored = false;
 }
 
-/** `head`: the start of a codes region, with the bitset of the rows that have a code. */
+/**
+ * Returns the rows without a code. `head`: the start of a codes region, which contains the bitset of rows
+ * with a code.
+ */
 function rowsWithoutCode(head: Uint8Array, rows: number): number[] {
   const present = head.subarray(8);
   const without: number[] = [];

@@ -59,7 +59,10 @@ export class Writer {
     });
   }
 
-  /** Positions in the request of the documents that it would add if it ran now. Stores nothing. */
+  /**
+   * Returns which of the request's documents the write would add if it ran now, as positions in the request.
+   * Stores nothing.
+   */
   additions(request: WriteRequest): Promise<number[]> {
     return this.#context.lane.run(async () => {
       if (this.#state.closed) throw closing(this.#state);
