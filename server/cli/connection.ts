@@ -18,7 +18,10 @@ export interface GlobalOptions {
   readonly json?: boolean;
 }
 
-/** Adds the options of commands that ask a server. They may appear anywhere on the command line. */
+/**
+ * Adds the options shared by all commands that send requests to a server. They may appear anywhere on the
+ * command line.
+ */
 export function withGlobalOptions(command: Command): Command {
   return command
     .option("--url <address>", `address of the server (SKEIN_URL, default ${DEFAULT_URL})`)

@@ -3,8 +3,8 @@
 
 /**
  * glibc returns free memory at the top of its heap to the system once there is more than this many bytes.
- * Setting a threshold also stops glibc from raising the size (the same number) from which it maps allocations
- * separately.
+ * Setting this threshold also turns off glibc's automatic increase of a second threshold (by default the same
+ * number), above which each allocation gets a mapping of its own.
  */
 const TRIM_BYTES = "131072";
 const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
@@ -20,8 +20,8 @@ const SEMI_SPACE = /max[-_]semi[-_]space[-_]size/;
 type Execve = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never;
 
 /**
- * Replaces the running program with a new start of itself, under the same pid. Returns if the settings are
- * already in place or cannot be set from here. In the latter case, whatever starts the process must set them.
+ * Restarts the running program under the same pid, with the settings in place. Returns if they are already in
+ * place or cannot be set from here. In the latter case, whatever starts the process must set them.
  */
 export function ensureLeanProcess(): void {
   const { execve } = process as { execve?: Execve };

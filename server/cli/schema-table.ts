@@ -3,7 +3,10 @@
 import type { Inference } from "../documents/formats/infer.js";
 import { renderTable } from "./table.js";
 
-/** Lines with each field's name, type, facet, sort and reason, then the default order if one was chosen. */
+/**
+ * Returns a table of the fields (name, type, facet, sort, reason), then a line about the default order if one
+ * was chosen.
+ */
 export function schemaLines(inference: Inference, width: number): string[] {
   const yes = (flag: boolean) => (flag ? "yes" : "");
   const rows = inference.choices.map((choice) => [

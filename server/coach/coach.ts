@@ -216,8 +216,8 @@ export class Coach {
 }
 
 /**
- * Returns the index that has the log now, since swapping indexes may have given it to another one. Throws
- * SK-IX-404.
+ * Returns the index that the log now belongs to, because a swap may have moved the log to another index.
+ * Throws SK-IX-404.
  */
 function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
   for (const index of indexes.values()) if (logOf(index) === log) return index;

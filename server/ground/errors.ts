@@ -109,7 +109,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorExtras {
   /** Facts for programs, for example {position: 12} for an error in a filter. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** After how many seconds a retry makes sense. Sent as the Retry-After header. */
+  /** Seconds after which the client may retry. Sent as the Retry-After header. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
 }

@@ -1,6 +1,6 @@
-// The audit log has one line per change, which is on disk before the change is answered. This class is the
-// only writer of the log's files and rotates them by size. A crash may leave an incomplete line; the next
-// entry then starts on a new line, and readers skip the incomplete one.
+// The audit log has one line per change. A change is answered only after its line has been written. This
+// class is the only writer of the log's files and rotates them by size. A crash may leave an incomplete line;
+// the next entry then starts on a new line, and readers skip the incomplete one.
 import { type FileHandle, open } from "node:fs/promises";
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { syncDirectory } from "../../ground/data-dir/durable-files.js";
@@ -24,8 +24,8 @@ const NEWLINE = 0x0a;
 interface Options {
   readonly directory: string;
   /**
-   * With "os", a line is handed to the operating system but not synced to disk. The same setting applies to
-   * documents.
+   * With "os", a line is handed to the operating system but not synced to disk. Documents are written with
+   * the same setting.
    */
   readonly durability: "fsync" | "os";
   readonly limits: Limits;
@@ -55,8 +55,9 @@ export class AuditLog {
   }
 
   /**
-   * Resolves when the line is on disk. Never rejects, because the change has already been made: a line that
-   * cannot be written is counted as dropped and goes to the server's log instead.
+   * Resolves when the line has been written and, with durability "fsync", synced. Never rejects, because the
+   * change has already been made: a line that cannot be written is counted as dropped and goes to the
+   * server's log instead.
    */
   append(entry: NewEntry): Promise<void> {
     this.#waiting.push(entry);

@@ -16,8 +16,8 @@ export interface AuditFile {
 /** Selects entries. A null member matches every entry. */
 export interface AuditFilter {
   /**
-   * Both bounds are exclusive: entries with a smaller number, and entries before this time (Unix
-   * milliseconds).
+   * Both bounds are exclusive: `beforeSeq` selects entries with a smaller number, `beforeMs` entries with an
+   * earlier time (Unix milliseconds).
    */
   readonly beforeSeq: number | null;
   readonly beforeMs: number | null;

@@ -8,8 +8,8 @@ import type { NewEntry } from "./entry.js";
 interface AuditedOperation {
   readonly action: string;
   /**
-   * The path parameter that identifies the changed object. If the path has no parameter with this name, the
-   * reply's data has a member with it.
+   * Name of the path parameter that identifies the changed object. If the path has no such parameter, the
+   * reply's data has a member with this name.
    */
   readonly target: string;
 }

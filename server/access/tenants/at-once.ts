@@ -7,7 +7,7 @@ export class AtOnce {
   readonly #what: string;
   readonly #running = new Map<number, number>();
 
-  /** `what` is what the operations are called in the error message, in the plural. */
+  /** `what` names the operations in the error message, in the plural. */
   constructor(what: string) {
     this.#what = what;
   }

@@ -1,7 +1,7 @@
 // Limits how many bytes of disk and memory a tenant may use. Its indexes are measured from time to time, and
 // the bytes of documents accepted since the last measurement are added. A write therefore waits for a
-// measurement only if there has been none yet, or if the write seems not to fit. Tenants without such limits
-// are never measured. Knows nothing about shards and documents.
+// measurement only if there has been none yet, or if the write does not seem to fit. Tenants without byte
+// limits are never measured. Knows nothing about shards and documents.
 import { Lane } from "../../../engine-wasm/host/runtime/lane.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Logger } from "../../ground/log.js";

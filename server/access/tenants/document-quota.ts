@@ -20,7 +20,7 @@ export class DocumentQuotas {
   readonly #tenants = new Map<number, TenantWrites>();
 
   /**
-   * `documentsOf` returns the tenant's number of live documents; every answered write must be included.
+   * `documentsOf` returns the tenant's number of live documents, including those of every answered write.
    * `limitOf` returns the limit in the tenant's plan.
    */
   constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {

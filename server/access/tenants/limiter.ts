@@ -16,7 +16,7 @@ export interface RateLimiter {
 /** Operations with a monthly limit in the plan. */
 export type Metered = "searches" | "coach";
 
-/** A tenant's use in one month so far. */
+/** A tenant's usage in one month so far. */
 export interface MonthUsage {
   readonly tenant: number;
   /** UTC, "2026-01". */

@@ -1,7 +1,7 @@
-// Counts each tenant's use of its monthly plan, in memory shared by all threads (docs/FORMATS.md, Tables
-// between threads). A tenant's id is its row number, because ids are small and never reused. In each row
-// every thread has its own words, which no other running thread writes; the tenant's use is their sum. Knows
-// nothing about the catalog.
+// Counts each tenant's monthly usage, in memory shared by all threads (docs/FORMATS.md, Tables between
+// threads). A tenant's id is its row number, because ids are small and never reused. In each row every thread
+// has its own words, which no other running thread writes; the tenant's usage is their sum. Knows nothing
+// about the catalog.
 //
 // A thread first reserves a use in its own word and then adds up all threads' words. If two threads reserve
 // the last unit at the same time, whichever stores later sees the other's reservation, so the plan's limit is
@@ -118,7 +118,7 @@ export class MonthCounts implements MonthlyCounter {
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
     const word = this.#wordOf(tenant, month, QUOTAS[metered].kind) + this.#thread;
     const own = ofMonth(Atomics.load(this.#words, word), month);
-    if ((own & UNDER_WAY_MASK) === 0n) return; // the words are already counting a later month
+    if ((own & UNDER_WAY_MASK) === 0n) return; // this word already counts a later month
     Atomics.store(this.#words, word, own - ONE_UNDER_WAY + (counts ? ONE_COUNTED : 0n));
     if (counts) this.markChanged(tenant);
   }

@@ -58,7 +58,10 @@ export function planNamed(plans: readonly Plan[], name: string): Plan {
   );
 }
 
-/** Returns the tenant's plan. */
+/**
+ * Returns the plan named in the tenant's record, or the default plan if the tenant or that plan does not
+ * exist.
+ */
 export function planOfTenant(
   plans: readonly Plan[],
   { tenants }: Pick<CatalogState, "tenants">,

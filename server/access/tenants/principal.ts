@@ -134,9 +134,10 @@ function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
 }
 
 /**
- * Looks up again what a key that manages keys may grant, because it may have been rotated, narrowed or
- * deleted while its request was being received. A replaced value cannot grant anything that outlives it.
- * Throws SK-SYS-401 if the value is no longer valid, and SK-SYS-403 if the key may no longer manage keys.
+ * Looks up again which rights a key that manages keys may grant, because the key may have been rotated,
+ * narrowed or deleted while its request was being received. A replaced value cannot grant anything that
+ * outlives it. Throws SK-SYS-401 if the value is no longer valid, and SK-SYS-403 if the key may no longer
+ * manage keys.
  */
 export function grantorOf(principal: Principal, state: CatalogState, now: number): Grantor {
   if (principal.keyId === null) return { ...principal, expiresAt: null };
@@ -158,8 +159,8 @@ export function carriesKey(authorization: string, key: string): boolean {
 }
 
 /**
- * Checks that the principal may do this. Throws SK-SYS-403 if the key lacks the scope or does not cover the
- * index.
+ * Checks that the principal has the scope and, if `index` is given, may use that index. Throws SK-SYS-403
+ * otherwise.
  */
 export function checkRights(principal: Principal, scope: Scope, index: string | undefined): void {
   const what = principal.token === null ? "API key" : "search token";

@@ -13,7 +13,9 @@ import {
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { API_KEY } from "./model-servers.js";
 
-/** What interprets an index's queries: the rules, or a language model on an OpenAI-compatible server. */
+/**
+ * Says whether rules interpret an index's queries, or a language model on an OpenAI-compatible server does.
+ */
 export interface AiSetting {
   readonly provider: "rules" | "endpoint";
   /** `url` and `model` are set if and only if the provider is "endpoint". */

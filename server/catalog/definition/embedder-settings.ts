@@ -30,7 +30,7 @@ export interface SemanticSettings {
   readonly candidates: number;
 }
 
-/** `dimensions` must be this number, because all vectors have the same length. */
+/** `dimensions` accepts only one value, FIXED_LIMITS.vectorNumbers, because all vectors have that length. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
   schema: { enum: [FIXED_LIMITS.vectorNumbers] },

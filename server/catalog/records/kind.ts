@@ -20,8 +20,8 @@ export interface StoredKind {
   /** Name for these records in a request that copies parts of an index. Null if they cannot be copied. */
   readonly copiedAs: string | null;
   /**
-   * When two indexes are swapped, whether these records stay with the index's data or with its name. Absent
-   * if the records do not belong to indexes.
+   * Says whether these records stay with an index's data or with its name when the index is swapped with
+   * another one. Absent if the records do not belong to indexes.
    */
   readonly goesWith?: "data" | "name";
 }

@@ -35,7 +35,10 @@ export function uidOfData(data: number): number {
   return data % HOME_BIT;
 }
 
-/** True if new indexes start in one of several shards, which `homeDocumentsMax` <= 1 prevents. */
+/**
+ * True if new indexes start at home, in one of several shards. False if there is only one shard, or if
+ * `homeDocumentsMax` is at most 1.
+ */
 export function startsAtHome(
   shards: number,
   { homeDocumentsMax }: Pick<Limits, "homeDocumentsMax">,

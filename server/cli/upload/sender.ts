@@ -191,7 +191,7 @@ async function exchangeWithRetry(
   }
 }
 
-/** Seconds to wait after this attempt, from 1, before the next one. */
+/** Seconds to wait between this attempt (the first is 1) and the next one. */
 function pauseAfter(attempt: number): number {
   return Math.min(RETRY_SECONDS_MAX, 0.25 * 2 ** attempt);
 }

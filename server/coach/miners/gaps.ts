@@ -63,8 +63,8 @@ export async function catalogGaps(
 }
 
 /**
- * Of the people who searched for one of the group's texts, how many the most helpful other search then
- * helped. Returns 0 if they are too few to count.
+ * Number of people who searched for one of the group's texts and were then helped by one particular other
+ * search: the one that helped most people. Returns 0 if there are fewer than RESCUED_PEOPLE_MIN.
  */
 function rescuedBySame({ texts }: Group, stepsFrom: ReadonlyMap<number, readonly Step[]>): number {
   const own = new Set(texts.map(({ number }) => number));

@@ -20,8 +20,8 @@ const KNOWN = { ratioMin: 20, shareMin: 0.25 };
  */
 const CLICKED_PART_MAX = 0.5;
 /**
- * The words are interchangeable if people also go back from the second word to the first, at least this
- * fraction as many as go forward.
+ * The synonyms work both ways (multi_way) if people also go back from the second word to the first: at least
+ * this fraction of the number who go forward.
  */
 const BACK_PART_MIN = 0.25;
 const CHECKED_MAX = 200;
@@ -37,7 +37,10 @@ interface Exchange {
 
 interface Candidate extends Exchange {
   readonly ratio: number;
-  /** Fraction of the people who moved on from these steps' first texts whom these steps helped. */
+  /**
+   * Fraction of the people who searched for one of the first texts without a click and then searched again:
+   * those who chose one of these steps and clicked.
+   */
   readonly share: number;
   readonly searches: number;
 }

@@ -10,8 +10,8 @@ import { type FeedItem, setMember } from "./feed-item.js";
 
 export const DEPTH_MAX = 64;
 /**
- * Maximum nesting depth. Deeper nesting ends the feed, because even of a failed item the reader keeps the
- * list of open containers.
+ * Maximum nesting depth. Deeper nesting ends the feed, because the reader has to keep the list of open
+ * containers even for an item that has failed.
  */
 const OPEN_MAX = 100_000;
 

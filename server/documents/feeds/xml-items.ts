@@ -16,7 +16,7 @@ export interface XmlItem {
 
 /**
  * Elements that count as items if no path is given: those of RSS, Atom and Meta's catalogs, and common names
- * in other feeds. Whichever of them is the first to appear in a document names all its items.
+ * in other feeds. In each document, only the name that appears first is used.
  */
 const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
 /**

@@ -28,12 +28,12 @@ import type { ErrorCode } from "../../ground/errors.js";
 import { FIELD_TYPES } from "../../ground/field-types.js";
 
 /**
- * The code if the plan allows no more documents. Only the server uses it, to refuse documents before they
- * reach the shards.
+ * The code for a document that exceeds the plan's document limit. Only the server uses it, to refuse
+ * documents before they reach the shards.
  */
 export const DOC_OVER_QUOTA = 200;
 
-/** The code if the plan allows no more bytes. Only the server uses it. */
+/** The code for a document that exceeds the plan's byte limits. Only the server uses it. */
 export const DOC_OVER_BYTES = 201;
 
 /** A refused document, before its error message is written. */

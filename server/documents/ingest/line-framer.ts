@@ -110,7 +110,8 @@ export class LineFramer {
     this.#pieces = [];
     this.#pieceBytes = 0;
     // If the stream is several files joined together, lines in the middle may begin with a byte order mark.
-    // Removing the marks here makes the splitter count the same lines.
+    // The marks must be removed here: a line that has only a mark is blank, and the splitter must count the
+    // same lines.
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) {
       this.#blankLines++;

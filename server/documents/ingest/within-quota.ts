@@ -64,7 +64,8 @@ async function additions(reads: Reads, uid: number, { messages }: PreparedWrite)
 }
 
 /**
- * The first `free` new ids are within the quota. Returns the positions of all documents with other new ids.
+ * Returns the positions of the documents that exceed the quota. The quota covers the first `free` new ids, so
+ * these are the documents with any other new id.
  */
 function overQuota({ ids, refusals }: PreparedWrite, added: readonly number[], free: number): Set<number> {
   const newIds = [...new Set(added.map((index) => ids[index]))];

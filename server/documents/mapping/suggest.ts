@@ -194,8 +194,8 @@ function numbered({ at, value }: FeedItem): FeedItem {
 type ColumnReader = (name: string, value: unknown) => (readonly [string, unknown])[];
 
 /**
- * Decides for each field whether its texts are read as lists, or, if all of them can be, as numbers, prices
- * or flags.
+ * Decides how each field's texts are read: as lists, as numbers or prices, or as flags. Numbers, prices and
+ * flags are chosen only if all of the field's values can be read that way.
  */
 function columnReaders(documents: readonly Record<string, unknown>[]): Map<string, ColumnReader> {
   const readers = new Map<string, ColumnReader>();

@@ -21,8 +21,8 @@ const IDLE_MS_MAX = 10_000;
 /** Maximum number of batches that a feed thread has sent but that are not written yet. */
 const BATCHES_AHEAD = 2;
 /**
- * A thread is terminated this long (ms) after it was told to stop, or after its time was up, if it has not
- * ended by then.
+ * Time (ms) that a thread has to end after it was told to stop or its time was up. After that, it is
+ * terminated.
  */
 const GRACE_MS = 10_000;
 const HEAP_MIB = 256;
@@ -108,7 +108,7 @@ export class FeedPool {
       if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
       return reply;
     } catch (error) {
-      signal.throwIfAborted(); // if it was stopped, throw why rather than the consequence
+      signal.throwIfAborted(); // if the run was stopped, throw the reason, not its effect
       throw error;
     } finally {
       for (const timer of timers) clearTimeout(timer);

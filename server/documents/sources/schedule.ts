@@ -7,8 +7,8 @@ import type { DataSource } from "../../catalog/records/data-source.js";
 const HOURS = 24;
 const MINUTES = 60;
 /**
- * Each source is due this many minutes later than the one with the previous id. Coprime to the minutes in an
- * hour and in a day, so all minutes are used.
+ * Each source is due this many minutes later than the one with the previous id. The number has no common
+ * divisor with the number of minutes in an hour or in a day, so all minutes are used.
  */
 const SPREAD = 37;
 /**

@@ -97,8 +97,8 @@ export class Sources {
       const source = findSource(state, index, id);
       const draft = readSource(body, source, settings, limits);
       const credentials = this.#sealed(source.id, draft, source);
-      // A new URL may contain new credentials, because many feeds carry a key in their URL, so it ends a
-      // suspension too.
+      // Many feeds carry a key in their URL, so a new URL may contain new credentials. It therefore ends a
+      // suspension, as new credentials do.
       const refused = credentials === source.credentials && draft.url === source.url;
       const suspended = source.suspended && refused;
       const updated_at = new Date().toISOString();
@@ -124,8 +124,8 @@ export class Sources {
   }
 
   /**
-   * Finds sources whose last completed run ended more than three schedule periods ago. Returns at most
-   * `count`.
+   * Finds enabled sources that have not completed a run for more than three schedule periods, counted from
+   * their creation if they have never completed one. Returns at most `count`.
    */
   overdue(count: number): OverdueSource[] {
     const { state } = this.#options.catalog;

@@ -44,8 +44,8 @@ const LEAST_MS = 1;
  */
 const PAUSE_MS = 500;
 /**
- * What a local search returns for documents: none, because this thread caches documents and gets the missing
- * ones once the page's rows are known.
+ * A local search returns no documents: this thread takes them from its cache, and fetches the missing ones,
+ * once the page's rows are known.
  */
 const NO_DOCUMENTS: FetchedDocument[] = [];
 

@@ -6,7 +6,7 @@ import { damageSentence } from "../threads/shard-errors.js";
 
 export class Damage {
   readonly #log: Logger;
-  /** By uid: what the first report of damage said. */
+  /** By uid: the sentence that tells clients about the index's damage, made from the first report. */
   readonly #sentences = new Map<number, string>();
 
   constructor(log: Logger) {
@@ -17,7 +17,7 @@ export class Damage {
     return this.#sentences.keys();
   }
 
-  /** What is damaged in the index; undefined if nothing is. */
+  /** A sentence about the index's damage; undefined if none has been found. */
   of(uid: number): string | undefined {
     return this.#sentences.get(uid);
   }

@@ -9,7 +9,7 @@ export class Generations extends HeldGenerations {
   readonly #finished = new Set<number>();
   #waiting: { generation: number; resolve: () => void }[] = [];
 
-  /** Continues after the generation that `standing` says is published. */
+  /** Continues from the published generation in `standing`. */
   constructor(standing: IndexStanding) {
     super(standing, OWNER_PLACE);
     this.#last = standing.published;

@@ -105,8 +105,8 @@ export class IndexMessages {
 
   /**
    * Asks one shard, using `ask`, for the standing of the indexes, and returns it in the order of `records`.
-   * If the shard cannot answer because an index is damaged, reports the damage and returns null for that
-   * index.
+   * If the shard cannot report an index's standing because the index is damaged, reports the damage and
+   * returns null for that index.
    */
   async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
     const told: (OpenReply | null)[] = [];

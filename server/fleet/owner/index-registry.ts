@@ -75,7 +75,7 @@ export class IndexRegistry {
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
 
-  /** A thread has ended: clears its place in every index's standing. */
+  /** Clears an ended thread's place in every index's standing. */
   clearPlace(place: number): void {
     for (const state of this.states.values()) state.shared.clear(place);
   }

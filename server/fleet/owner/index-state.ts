@@ -63,8 +63,8 @@ export class IndexState extends IndexHandle<Generations> {
   }
 
   /**
-   * From `generation` on, which is not published yet, the index is spread over all shards. `told` is what
-   * each of them reported about its documents.
+   * Records that the index is spread over all shards from `generation` on, which is not published yet. `told`
+   * is what each shard reported about its documents.
    */
   spreadFrom(generation: number, record: IndexRecord, told: readonly OpenReply[]): void {
     this.record = record;

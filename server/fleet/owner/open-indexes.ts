@@ -114,8 +114,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Like `use`, but never starts opening the index: it must be open, or about to be because it is being
-   * opened or its unloading fails. Otherwise resolves with undefined.
+   * Like `use`, but never starts opening the index. Waits for an opening or unloading in progress. Resolves
+   * with undefined if the index is not open after that.
    */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
@@ -209,8 +209,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * A shard has a new thread, in which no index is open yet: opens the indexes that are in use. Sends the
-   * messages with `ask`.
+   * Opens the indexes in use in a shard's new thread, in which no index is open yet. Sends the messages with
+   * `ask`.
    */
   recover(shard: number, ask: Ask): Promise<void> {
     return recoverShard(shard, ask, this.states, this.#residency, this.messages);
@@ -272,7 +272,9 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     return true;
   }
 
-  /** An index could not be opened in all of its shards: unloads it from the shards that did load it. */
+  /**
+   * Unloads an index that could not be opened in all of its shards, because some of them may have loaded it.
+   */
   async #closeEverywhere({ record, newest }: IndexState): Promise<void> {
     const { uid } = record;
     try {

@@ -1,6 +1,6 @@
-// Tells the shards when data that only older generations need may be dropped. Every read and write does so by
-// sending the oldest generation still being read. But an index may see no read or write for a long time after
-// its last write, so this class then sends that generation in a message of its own.
+// Tells the shards the oldest generation still being read, so that they can drop data that only older
+// generations need. Every read and write carries this number. But an index may see no read or write for a
+// long time after its last write, so this class then sends the number in a message of its own.
 import { encodeInUse } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import type { Places } from "../../catalog/schema/placement.js";

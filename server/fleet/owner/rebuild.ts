@@ -36,7 +36,7 @@ export async function followRebuild(state: IndexState, rebuild: Rebuild): Promis
 }
 
 /**
- * A shard did not accept the schema: sends it to all shards again, in the background, until they have
+ * Call if a shard did not accept the schema. Sends it to all shards again, in the background, until they have
  * accepted it. Then tracks the rebuild.
  */
 export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {

@@ -42,7 +42,10 @@ interface Entry {
   usedMs: number;
   /** How many uses by other threads had ended at the last check. */
   ended: number;
-  /** The index was busy when it was last to be unloaded. The next attempt must not be earlier than this. */
+  /**
+   * Until this time, `#makeRoom` does not try to unload the index again, because the last attempt failed or
+   * found it busy.
+   */
   busyUntilMs: number;
   /**
    * In the states "opening" and "closing": settles when the index has been opened or unloaded. Rejects if
@@ -105,8 +108,8 @@ export class Residency {
   }
 
   /**
-   * Like `begin`, but never starts opening the index: it must be open, or about to be because it is being
-   * opened or its unloading fails. Otherwise resolves with undefined.
+   * Like `begin`, but never starts opening the index. Waits for an opening or unloading in progress. Resolves
+   * with undefined if the index is not open after that.
    */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
@@ -124,8 +127,8 @@ export class Residency {
   }
 
   /**
-   * Opens an index once without displacing indexes in use. If as many indexes are loaded as allowed, this one
-   * will be the next to be unloaded.
+   * Opens an index that is not open yet, without keeping it in use. If as many indexes are loaded as allowed,
+   * this one becomes the next to be unloaded, so that a series of visits does not displace all other indexes.
    */
   async visit(id: number): Promise<void> {
     if (this.isOpen(id)) return;

@@ -73,8 +73,8 @@ export class Writes {
   }
 
   /**
-   * Number of shards among which to divide the documents of a write. The number is no longer right if the
-   * index is spread before the write enters.
+   * Number of shards among which to divide a write's documents. It becomes wrong if the index is spread
+   * before the write enters.
    */
   shards(uid: number): number {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
@@ -151,8 +151,8 @@ export class Writes {
 
   /**
    * Deletes the documents that a feed no longer contains: those with a sequence number that is below
-   * `beforeSeq` and not in `kept`. `beforeSeq` is what the next sequence number was when the run began.
-   * Resolves with the number of deleted documents once the deletion is visible.
+   * `beforeSeq` and not in `kept`. `beforeSeq` is the index's `nextSeq` from the start of the run. Resolves
+   * with the number of deleted documents once the deletion is visible.
    */
   deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));

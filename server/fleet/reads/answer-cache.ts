@@ -38,7 +38,7 @@ export interface Question {
   readonly within: string;
 }
 
-/** What is cached of an answer. */
+/** The cached parts of an answer. */
 export interface RememberedAnswer {
   /** The reply's content (see EncodedResponse). Must not be changed. */
   readonly content: Uint8Array;

@@ -71,7 +71,7 @@ export class BorrowedMemories {
     return reading.reader;
   }
 
-  /** The index's reader has failed: drops it. For PAUSE_MS, the index's reads go to the shard. */
+  /** Drops the index's reader, which has failed. For PAUSE_MS, the index's reads go to the shard. */
   failed(uid: number): void {
     this.#return(uid);
     this.#pause(uid);
@@ -107,8 +107,8 @@ export class BorrowedMemories {
   }
 
   /**
-   * The loan has ended, because the index moved to another memory or was unloaded. The next read borrows it
-   * again.
+   * Drops the reader of a loan that has ended because the index moved to another memory or was unloaded. The
+   * next read borrows the index's memory again.
    */
   #ended(uid: number, loan: number): void {
     const reading = this.#readings.get(uid);
@@ -141,7 +141,8 @@ export class BorrowedMemories {
     try {
       reading.reader.takeModel(number, lent);
     } catch {
-      // Without this model, the shard computes query vectors until the next one takes effect.
+      // The reader has to do without this model: the shard computes query vectors until the next model takes
+      // effect.
     }
   }
 

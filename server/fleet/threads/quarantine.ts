@@ -14,7 +14,7 @@ import type { ShardGate } from "./shard-gate.js";
 /** Time (ms) until a suspect or a convicted read is forgotten. */
 export const SUSPECT_MS = 600_000;
 const SUSPECTS_MAX = 1_000;
-/** A read that has been in flight this many times when a thread or engine ended is refused. */
+/** A read is refused once it has been in flight this many times when a thread or an engine ended. */
 const ENDS_MAX = 2;
 
 /** How often (ms) a trial checks whether other threads' reads have finished. */
@@ -76,8 +76,8 @@ export class Quarantine {
   }
 
   /**
-   * The read was in flight when a thread or an engine ended: makes it a suspect, or convicts it if it already
-   * is one.
+   * Blames a read that was in flight when a thread or an engine ended: makes it a suspect, or convicts it if
+   * it already is one. A read is blamed only once for the same thread life.
    */
   blame(subject: Subject, { life }: ShardEndedError): void {
     const print = fingerprint(subject);

@@ -53,8 +53,8 @@ export class QueryLoad {
       if (first === null || first !== this.#counted()) continue;
       if (Atomics.compareExchange(this.shared, SUM, before, first) === before) return;
     }
-    // Another thread has ended in the middle of an update, so its count can never be read. When that thread
-    // is forgotten, the sum will be corrected.
+    // Another thread must have ended in the middle of an update, which prevents a consistent count. The sum
+    // will be corrected when that thread is forgotten.
   }
 
   #change(by: number): void {

@@ -14,7 +14,7 @@ export class ThreadLoad {
 
   /**
    * `oneOfSeveral` is true if other threads answer queries too. The shards' threads then have no time to
-   * spare, and this thread never leaves work to them because it is busy.
+   * spare, so this thread keeps its reads even when it is busy.
    */
   constructor(queries: Pick<QueryLoad, "here">, oneOfSeveral: boolean) {
     this.#queries = queries;

@@ -19,7 +19,7 @@ export class DataDirLockedError extends Error {
 
 /**
  * Locks the directory, which must exist, and returns a function that unlocks it. The lock belongs to this
- * process; `what` is what its holder is called ("server", "skein check"). Throws DataDirLockedError.
+ * process; `what` names its holder in messages ("server", "skein check"). Throws DataDirLockedError.
  */
 export async function lockDataDir(dataDir: string, what: string): Promise<() => Promise<void>> {
   const location = join(dataDir, LOCK_DIR);

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { syncDirectoryNow } from "./durable-files.js";
 
 export const SECRETS_FILE = "secrets.key";
-/** File with new keys, which a rotation is about to put in the place of SECRETS_FILE. */
+/** File with the new keys during a rotation, whose last step renames it to SECRETS_FILE. */
 export const NEXT_SECRETS_FILE = "secrets.key.next";
 /** ON DISK - the pseudonyms in query logs depend on this text. */
 const PSEUDONYMS = "users of the query log";

@@ -8,7 +8,7 @@ import { type InputRules, type JsonSchema, refuse, type ValueReader, wrongType }
 export interface BodyMember<T> {
   readonly reader: ValueReader<unknown>;
   readonly required: boolean;
-  /** The member's value if it is absent. Not used for required members. */
+  /** The value to use if the member is absent. Not used for required members. */
   readonly fallback: T;
   readonly description: string | undefined;
 }

@@ -48,7 +48,7 @@ export interface Readings {
   readonly residency: { readonly loaded: number; readonly openings: number; readonly unloads: number };
   /** Number of indexes by status. */
   readonly statuses: ReadonlyMap<string, number>;
-  /** Data sources whose last successful run is overdue. */
+  /** Data sources that have not completed a run for too long; see Sources.overdue. */
   readonly overdueSources: readonly {
     readonly index: string;
     readonly tenant: number;

@@ -1,7 +1,6 @@
-// Decides to which addresses requests to a tenant's host may go. These are global unicast addresses, and
-// whatever else the operator allows. All other addresses (the machine itself, its network, a cloud's metadata
-// service) are refused. This file only judges addresses and URLs; it must not resolve names or open
-// connections.
+// Decides which addresses requests to a tenant's host may go to: global unicast addresses, and any others
+// that the operator allows. All other addresses (the machine itself, its network, a cloud's metadata service)
+// are refused. This file only judges addresses and URLs; it must not resolve names or open connections.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface AddressRules {

@@ -21,7 +21,7 @@ export interface Endpoint {
   readonly certifiedName: string | null;
 }
 
-/** The network as requests use it. Tests replace it. */
+/** The network operations that requests need. Tests replace them. */
 export interface Network {
   /** Returns all addresses for a name, preferred ones first. */
   resolve(name: string): Promise<readonly string[]>;
