@@ -1,9 +1,10 @@
-// How `npm test` runs: three processes at a time, because end-to-end and property files start real servers with several
-// threads each, but some mostly wait for a server that waits. A process takes one file after the other and loads modules once
-// for all of them: modules keep no state (test/tidy), and a test undoes its mocks. `--mode long` does more of the same
-// (test/effort.ts). Projects go by name: the servers' files take longer and come first, so that the tail is short. The time limits
-// are for machines that are busy with much else: many times what a test takes alone. A process that does not come back is ended
-// by test/hang-guard.ts, which says where it is.
+// How `npm test` runs. Up to three processes run at a time: end-to-end and property files start real servers
+// with several threads each, but some of these files spend most of their time waiting for a server. A process
+// runs one file after another and loads modules only once for all of them, which works because modules keep
+// no state (test/tidy) and tests undo their mocks. `--mode long` does more of the same work (test/effort.ts).
+// Projects run in alphabetical order, "servers" first: its files take longer, so the processes finish at
+// about the same time. The time limits are many times what a test takes on an idle machine, because the
+// machine may be busy. test/hang-guard.ts ends a process that hangs, and reports where it hangs.
 import { defineConfig } from "vitest/config";
 
 const SERVER_FILES = [
@@ -17,7 +18,8 @@ const SERVER_FILES = [
 
 export default defineConfig(({ mode }) => {
   const long = mode === "long";
-  // Given to each project: what a project takes over by `extends` is read again, with the mode "test".
+  // Repeated in each project: for a project that extends this configuration, Vitest evaluates this file again
+  // with the mode "test", so the project would inherit the wrong value.
   const env = { SKEIN_TEST_LONG: long ? "1" : "0" };
   return {
     test: {

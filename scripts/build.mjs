@@ -70,8 +70,8 @@ const PROGRAMS = [
   "test/torture/main",
 ];
 /**
- * Modules that plain JavaScript (tests, the comparison with peers) imports. If a program is loaded as well,
- * both share one instance of the module.
+ * Modules that plain JavaScript (tests, the comparison with peers) imports from dist/. Code shared with a
+ * program is in dist/chunks, so both use one instance of the module if they run in the same thread.
  */
 const MODULES = [
   "bench/load/documents-file",
@@ -133,7 +133,10 @@ function newestChange(path) {
   return newest;
 }
 
-/** The build deletes the stamp first and writes it last, so a failed build stays stale. */
+/**
+ * Returns the path of an empty file whose time says when the target was last built. The build deletes the
+ * file first and writes it last, so a target whose build failed counts as stale.
+ */
 function stampOf(target) {
   return join(DIST, `.built-${target.name.replaceAll(" ", "-")}`);
 }
@@ -188,10 +191,11 @@ async function bundle() {
     chunkFileNames: "chunks/[name].js",
     keepNames: true,
     sourcemap: true,
-    sourcemapPathTransform: (source) => source.replace("../", ""), // below, the files move up one folder
+    sourcemapPathTransform: (source) => source.replace("../", ""), // the files are later moved up one folder
   });
   await programs.close();
-  // npm sets this when it links the command, but not when a later build replaces the file.
+  // Makes the command executable. npm does this when it links the command, but not when a later build
+  // replaces the file.
   chmodSync(join(fresh, "server/cli/main.js"), 0o755);
   for (const name of readdirSync(DIST)) {
     if (name !== "engine" && !name.startsWith(".")) rmSync(join(DIST, name), { recursive: true });

@@ -2,7 +2,7 @@
 // on purpose captures and checks the text, so that a passing run prints nothing that looks like a failure.
 import { vi } from "vitest";
 
-/** Returns the text printed to standard error during `work`, which is not shown. */
+/** Runs `work` and returns the text that it prints to standard error, without showing it. */
 export async function brokenAssertions(work: () => unknown): Promise<string> {
   const print = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   try {

@@ -65,7 +65,10 @@ function story(steps: { first: Step[]; later: Step[] }): Step[] {
 }
 
 interface Outcome {
-  /** The acknowledged model. `put` has the acknowledged endpoint vectors. */
+  /**
+   * The last acknowledged model. `put` has the sequence numbers of documents whose endpoint vectors were
+   * acknowledged.
+   */
   model: NumberedModel | null;
   put: Map<number, number>;
   frozen: boolean;
@@ -102,7 +105,10 @@ interface Stored {
   vectors: Map<number, { origin: number; vector: Uint8Array }>;
 }
 
-/** Reads documents and vectors from the database. Fails if it contains any model but the current one. */
+/**
+ * Reads documents and vectors from the database. Fails if the stored model pieces do not all belong to the
+ * current model, or if it has none.
+ */
 async function stored(disk: CrashDisk): Promise<Stored> {
   const found: Stored = { bodies: new Map(), vectors: new Map() };
   const pieces = new Set<number>();

@@ -1,5 +1,5 @@
-// Everything a reply contains besides its content, such as browser headers and the request id, and which
-// address the server takes for the client's. Runs on both HTTP transports.
+// Everything a reply contains besides its content, such as browser headers and the request id. Also tests
+// which address the server takes to be the client's. Runs on both HTTP transports.
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ADMIN_KEY, eventually, type TestServer } from "../world/harness.js";

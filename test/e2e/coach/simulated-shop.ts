@@ -1,7 +1,8 @@
 // A shop with simulated visitors and planted problems that the coach must find: words that visitors use but
 // the catalogue does not, missing products, and documents that rank too low. It also has searches that work
 // very well, and many harmless patterns that look like problems. The catalogue and the answers are real. The
-// visits are written into the query log while the server is down, spread over any number of days.
+// visits are written into the query log while the server is down, because they must be spread over four
+// weeks.
 import { join } from "node:path";
 import { Chunk, encodeAnswered } from "../../../server/query-log/rows/journal.js";
 import { QueryIds } from "../../../server/query-log/rows/query-ids.js";
@@ -122,7 +123,10 @@ export class SimulatedShop {
     return { synonyms, gaps, misranked, performers, good };
   }
 
-  /** Writes the visits into the log. The server must be down. */
+  /**
+   * Writes the visits into the query log of the index with log number `log`. The server must be down. Returns
+   * the number of visits.
+   */
   async write(log: number): Promise<number> {
     const queryLog = await QueryLog.open(join(this.#server.dataDir, "analytics"));
     const ids = new QueryIds();
@@ -194,7 +198,7 @@ export class SimulatedShop {
     return ++this.#people;
   }
 
-  /** One search by one person. */
+  /** Records a search by one person at `atMs`, with clicks at those positions that have a hit. */
   async #search(atMs: number, person: number, text: string, clicks: readonly number[]): Promise<void> {
     const { ids } = await this.#ask(text);
     this.#visits.push({ atMs, person, text, clicks: clicks.filter((place) => place < ids.length) });

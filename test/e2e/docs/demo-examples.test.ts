@@ -1,6 +1,6 @@
 // Runs the examples in docs/semantic.md and docs/understanding.md in order. They must answer as the pages
-// show: examples about the shop on the demo, and examples about a model of your own on a server configured as
-// the page says, with the embedding server that the page starts.
+// show. Examples about the shop run on the demo. Examples about a model of your own run on a server
+// configured as the page says, together with the embedding server that the page starts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -36,7 +36,10 @@ async function failures() {
   };
 }
 
-/** Starts a server stop exactly here. In a shard, waits until the main thread has received the signal. */
+/**
+ * Makes the server begin to stop while the thread is at this point. In a shard's thread, waits until the main
+ * thread has received the signal.
+ */
 function stop(stopping) {
   if (isMainThread) {
     process.emit("SIGTERM", "SIGTERM");

@@ -12,7 +12,7 @@ import { type View, World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
-/** Exit code and output of `skein check` after an interruption at each point. */
+/** Exit code and output of `skein check` and `skein repair` after an interruption at each point. */
 const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "reshard.after-plan": [0, /unfinished: a change to \d shards is unfinished/],
   "reshard.after-index": [0, /unfinished: a change to \d shards is unfinished/],

@@ -49,7 +49,7 @@ const isThrown = (point: ServingPoint): boolean =>
 const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
 /**
  * A normal test run skips every other shard point, because test/crash already interrupts a shard at each of
- * its syncs, and every other one of the server points where a failure is tested too.
+ * its syncs. It also skips every other server point at which a failure is tested.
  */
 const isKilled = (point: ServingPoint, i: number): boolean =>
   effort(i % 2 === 0 || (!isOfShards(point) && !isThrown(point)), true);
@@ -164,7 +164,10 @@ describe.concurrent.each([
   }
 });
 
-/** Expects every document to be in its old or new state, and none that exists in both to be missing. */
+/**
+ * Expects each document to be in its state before or after the change. Documents that the change does not
+ * affect must be present.
+ */
 function expectBetween(found: View, before: View, after: View): void {
   expect(Object.keys(found).sort()).toEqual(Object.keys(after).sort());
   for (const [name, { documents }] of Object.entries(found)) {

@@ -71,8 +71,9 @@ const WIDE_SCHEMA = {
 const WIDE_DOCUMENTS = 3000;
 
 /**
- * Few of these documents have all fields, so they are cheap to send and to index. Still, they take six MiB in
- * each of two shards, because a segment has a column for every field that occurs in any of its rows.
+ * Only one in a hundred of these documents has all fields, so they are cheap to send and to index. Still,
+ * they take six MiB in each of two shards, because a segment has a column for every field that occurs in any
+ * of its rows.
  */
 function wideDocuments(): object[] {
   const all = Object.fromEntries(NUMBERS.map((name, i) => [name, i]));
@@ -208,7 +209,7 @@ const turns: Scenario = {
         body: { q: "thing" },
       });
       if (reply.status !== 200 || turn === 30) return reply;
-      await sleep(TURN_MS); // an index is not unloaded while it is being merged
+      await sleep(TURN_MS); // lets merges end, because they keep their index loaded
     }
   },
   after: same,

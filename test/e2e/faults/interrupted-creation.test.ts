@@ -35,7 +35,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
 
   afterEach(() => world.close());
 
-  /** The next start may also add shards. */
+  /** The next start removes the unfinished index, even if that start also adds a shard. */
   test.each(cuts)("a creation cut short at %s, then a start with %i more shards", async (point, more) => {
     let server = world.server!;
     world.arm(point, "kill");

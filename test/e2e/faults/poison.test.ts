@@ -1,5 +1,5 @@
-// Queries that end a shard's thread or break its engine: the shard recovers after the first such query, the
-// next one is refused, and everything else continues. shard-poison.mjs causes the failures.
+// Queries that end a shard's thread or break its engine: the shard recovers each time, a query that has
+// failed twice is refused, and everything else continues. shard-poison.mjs causes the failures.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
 
   beforeAll(async () => {
     const config = join(folder, "skein.config.json");
-    // cached answers would never reach the shards
+    // Every query must reach the shards: neither the cache nor the HTTP thread may answer it.
     const limits = {
       shardHangMsMax: HANG_MS,
       rememberedAnswersBytesMax: 1,

@@ -26,8 +26,8 @@ const POINTS: Readonly<Record<Point, "old" | "new">> = {
 };
 
 /**
- * Points where the test also rotates again after the interruption, not only starts a server. In a normal test
- * run: one point where the old key is valid, and one where the new key is.
+ * Points where, after the interruption, the test not only starts a server but also repeats the rotation. A
+ * normal test run includes one point where the old key is valid and one where the new key is.
  */
 const CHANGED_AGAIN = effort<readonly Point[]>(
   ["secrets.after-key", "catalog.after-batch"],

@@ -15,9 +15,11 @@ const ENDS = {
   },
 };
 
-/** True if this thread answers HTTP: the main thread, or a front-end thread, which has a place. */
+/**
+ * True if this thread answers HTTP: the main thread, or a front-end thread, whose workerData has a `place`.
+ */
 const answersHttp = isMainThread || workerData?.place !== undefined;
-/** Threads that answer HTTP survive only a trap. */
+/** A thread that answers HTTP survives only a trap, so in these threads the other poisons have no effect. */
 const ends = answersHttp ? { poisontrap: ENDS.poisontrap } : ENDS;
 
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {

@@ -20,7 +20,7 @@ const SCHEMA = {
 /** The documents are written in one batch, so a read sees the same value in all of them. */
 const IDS = ["a", "b", "c", "d", "e", "f"];
 
-/** A completed operation. Each list contains operations of one kind, in order of completion. */
+/** A completed read or write. Reads and writes are kept in separate lists, each in order of completion. */
 interface Done {
   readonly begunMs: number;
   readonly endedMs: number;

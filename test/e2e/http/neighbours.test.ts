@@ -1,6 +1,6 @@
 // Isolation between tenants: heavy work by one tenant changes no reply to another tenant, even if a shard
-// answers one's read in the middle of the other's. Also the number of concurrent requests that a plan allows
-// a tenant.
+// interrupts one tenant's read to answer the other's. Also tests the number of concurrent requests that a
+// plan allows a tenant.
 import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";

@@ -8,7 +8,7 @@ import { requestHead } from "../world/raw-http.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
 
 const CAPACITY = 32;
-const CLIENTS = 64; // number of sockets that the harness uses
+const CLIENTS = 64; // maximum number of connections that the harness opens
 const IDLE_MS = 5_000;
 const UNSENT_MAX = 8 * 1024 * 1024;
 const MIB = 1024 * 1024;
@@ -50,8 +50,8 @@ const PATIENT = serverOverEachHttp(
 );
 
 /**
- * Sends pipelined requests on many connections, far more at once than the server accepts. Returns the number
- * of replies by status.
+ * Sends `requests` requests at once, far more than the server accepts, over all of the harness's connections.
+ * Returns the number of replies by status.
  */
 async function burst(server: TestServer, requests: number): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();

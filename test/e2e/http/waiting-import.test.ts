@@ -1,6 +1,5 @@
-// While a socket is paused because the server is busy, arriving body data must not let the connection's idle
-// timer expire, however long the server takes to read it. uWebSockets.js closes idle connections after ten to
-// fourteen seconds.
+// uWebSockets.js closes connections that have been idle for ten to fourteen seconds. This must not happen to
+// an upload while the server, being busy, has paused its socket, however long the pause lasts.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";

@@ -78,7 +78,7 @@ describe.each(HOLDS)("while %s", (hold) => {
         }),
       ]);
     const replies = await asked(hold, index, home, requests, async () => {
-      if (hold !== "spread.after-decision") return; // no write is possible at this point
+      if (hold !== "spread.after-decision") return; // here, writes wait, so the number is known
       expect(await world.found(index)).toBe(ALL.length);
     });
     for (const reply of replies) expectStatus(reply, 200);

@@ -1,4 +1,4 @@
-// Snapshots, starts and changes of shard count while indexes are at home, spread, or being spread: each
+// Snapshots, restarts and changes of the shard count while indexes are at home, spread, or being spread: each
 // document exists exactly once, and an abandoned spreading leaves nothing behind.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

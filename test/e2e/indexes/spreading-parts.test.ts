@@ -13,7 +13,7 @@ const SHARDS = 3;
 const BEGUN = things(0, HOME_DOCUMENTS_MAX);
 const MORE = things(HOME_DOCUMENTS_MAX, 20);
 const ALL = [...BEGUN, ...MORE];
-/** Fills a whole read block, because feeds are read in blocks. */
+/** Fills up the server's read buffer, so that it processes the preceding items without waiting for more. */
 const PADDING = " ".repeat(100_000);
 
 let endpoint: EmbeddingServer;
@@ -24,7 +24,7 @@ const world = new SpreadingWorld({
     ai: { allow_hosts: ["127.0.0.1"] },
     feeds: { allow_hosts: ["127.0.0.1"] },
     plans: [{ name: "small", documents: 100 }],
-    // No cached answers, so the shards answer every query, or the HTTP thread does from their memory.
+    // No cached answers: the shards answer every query, or the HTTP thread does so from their memory.
     limits: { rememberedAnswersBytesMax: 1 },
   },
 });

@@ -141,7 +141,8 @@ test("vectors follow their index in a swap, stay while it is unloaded, and are d
   expect(await near("learned")).toEqual(before);
   expect(await server.stop()).toBe(0);
   server = await start("restored", 2, { openIndexesMax: 1 });
-  // A query usually unloads the other index, and never waits until its own is ready.
+  // Only one index may be loaded, so a query usually unloads the other index. Its own index must give the
+  // right answer as soon as it is loaded, so there is no wait until it is ready.
   for (let round = 0; round < effort(10, 40); round++) {
     expect(await near("learned")).toEqual(before);
     expect(await near("asked")).toEqual(other);

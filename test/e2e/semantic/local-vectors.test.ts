@@ -21,7 +21,7 @@ function documentOf(i: number): object {
 }
 
 const all = Array.from({ length: DOCUMENTS }, (_, i) => documentOf(i));
-/** No cached answers, and no time limit for local reads. */
+/** No cached answers, and enough time for local reads even on a busy machine. */
 const LIMITS = { rememberedAnswersBytesMax: 1, localReadMsMax: 10_000 };
 
 const QUERIES = [
@@ -52,7 +52,10 @@ async function answersOf(server: TestServer, vector: readonly number[] | null): 
   return answers;
 }
 
-/** Repeats the queries until they are answered without any shard, and returns the answers. */
+/**
+ * Repeats the queries until the HTTP thread answers them itself. Then blocks a shard, sends them once more
+ * and returns the answers.
+ */
 async function locally(
   server: TestServer,
   vector: readonly number[] | null,

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => feeds.close());
 
-/** Fills a whole read block, because feeds are read in blocks. */
+/** Fills up the server's read buffer, so that it processes the preceding items without waiting for more. */
 const PADDING = " ".repeat(200_000);
 
 interface Item {

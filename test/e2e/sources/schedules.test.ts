@@ -91,7 +91,8 @@ describe.concurrent("a schedule", () => {
     const manual = await shop(server, "manual", { schedule: "manual" });
     const suspended = await shop(server, "suspended", { basic_auth });
     feeds.route("/suspended", { ...FEED, basicAuth: { username: "shop", password: "right" } });
-    // Schedules are checked in the order of their indexes, so this one is checked last.
+    // Schedules are checked in the order of their indexes. Once this one, the last, has run, all others have
+    // been checked.
     const working = await shop(server, "working");
 
     clock.set("2026-03-10T08:59:59Z");
@@ -231,7 +232,8 @@ describe.concurrent("while the server is down", () => {
     expect(await over(server, source, 1)).toEqual(["schedule completed"]);
     await restartedAt("2026-06-01T09:20:00Z");
     expect(await nextRunAt(server, source)).toBe("2026-06-01T11:00:00.000Z");
-    // A source of a later index, so its schedule is checked after the other one.
+    // Its index is newer, so its schedule is checked after the schedule of `source`. Once it has run, both
+    // have been checked.
     const witness = await shop(server, "back-witness");
     clock.set("2026-06-01T10:00:00Z");
     expect(await over(server, witness, 1)).toEqual(["schedule completed"]);
