@@ -117,7 +117,8 @@ function index<S extends SearchServices>(visit: Visit<S>): undefined {
     visit.record = record;
     return;
   }
-  // A damaged record may be this index's record, but its name cannot be read.
+  // Do not say that the index does not exist: the damaged record, whose name cannot be read, may be its
+  // record.
   if (services.catalog.damage.indexes > 0) {
     throw new SkeinError(
       "SK-SE-503",

@@ -11,8 +11,8 @@ import type { SearchServices } from "./services.js";
 import type { HttpRequest } from "./transport/port.js";
 
 /**
- * Passed to every handler, as the request type that the handler's route declares. The members with `!` are
- * set by the phases and must not be read before that.
+ * Every handler receives a Visit, typed as the request of its route. The members with `!` are set by the
+ * phases and must not be read before that.
  */
 export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
   route: Route<S> = UNMATCHED.route;

@@ -312,7 +312,10 @@ export class Lifecycle {
     });
   }
 
-  /** Sends the shards those changes between the two records that concern them. */
+  /**
+   * Sends the shards the schema if it has changed. If the settings have changed, also sends them the source
+   * of vectors.
+   */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
     if (after.schemaVersion !== before.schemaVersion) await this.#indexes.schemas.apply(after);
     if (after.settings !== before.settings) await this.#applySource(after);

@@ -53,8 +53,8 @@ export class BatchEmbedding {
   readonly #options: BatchEmbeddingOptions;
   readonly #refused: (refusal: EndpointError) => void;
   /**
-   * True if the server has accepted a harmless text after refusing others, so refusals are about single
-   * texts.
+   * True if the server has accepted a harmless text after refusing other texts, which shows that it refuses
+   * only particular texts.
    */
   #takesOthers = false;
 

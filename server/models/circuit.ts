@@ -1,5 +1,5 @@
-// A circuit breaker, which keeps requests from a failing server. It opens after several consecutive failures;
-// no requests are sent while it is open. After a pause it lets one request through. If that fails too, the
+// A circuit breaker, which keeps requests from a failing server. After several consecutive failures it opens
+// and refuses all requests for a while. After this pause it lets one request through. If that fails too, the
 // next pause is twice as long; if it succeeds, the circuit closes.
 import type { Clock } from "../ground/outbound/patience.js";
 

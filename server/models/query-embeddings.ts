@@ -76,7 +76,8 @@ export class QueryEmbeddings {
   #want(text: string): Wanted | null {
     const { circuit, clock, signal } = this.#options;
     if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
-    // The open circuit allows an attempt, but late requests use up all request slots.
+    // The open circuit allows an attempt, but late requests use up all request slots, so this text would wait
+    // in vain.
     if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null;
     let settle: Wanted["settle"] = () => undefined;
     const vector = new Promise<Float32Array | null>((resolve) => {

@@ -17,7 +17,7 @@ export class VectorCache {
     this.#meter = meter;
   }
 
-  /** Returns a new endpoint's view of the cache, in which nothing is cached yet. */
+  /** Returns a view of the cache for a new endpoint. Nothing is cached in it yet. */
   part(): CachedVectors {
     const prefix = `${++this.#endpoints}:`;
     return {

@@ -44,9 +44,10 @@ const END = Buffer.from("]}}");
 /**
  * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. The total size of the
  * answers in memory is limited: slots that run together share the remaining bytes. A slot that needs more
- * than its share runs again alone, with all remaining bytes. If its answer does not fit into the remaining
- * bytes either, it and all later slots fail, and no further slots run. `asError` converts a slot's rejection
- * to the error that the client sees. Waits for `nextSlice` between pieces of long work.
+ * than its share runs again alone, with all remaining bytes, but at most `replyBytesMax`. If its answer does
+ * not fit into the remaining bytes either, it and all later slots fail, and no further slots run. `asError`
+ * converts a slot's rejection to the error that the client sees. Waits for `nextSlice` between pieces of long
+ * work.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],

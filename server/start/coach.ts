@@ -1,4 +1,4 @@
-// Creates the coach, which has its own thread and its own way to search, because its searches are not logged,
+// Creates the coach. It has its own thread, and its own search services because its searches are not logged,
 // billed or used for suggestions.
 import { Coach } from "../coach/coach.js";
 import { CoachPool } from "../coach/coach-pool.js";

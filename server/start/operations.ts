@@ -5,7 +5,7 @@ import { Backups } from "../operate/backups/backups.js";
 import { Scrape } from "../operate/scrape.js";
 import type { CoachFloor } from "./coach.js";
 
-/** Creates the tools and counters. Also deletes what interrupted backups left behind. */
+/** Creates the tools and counters. Also deletes the remains of interrupted backups. */
 export async function makeOperations(coach: CoachFloor) {
   const { config, dataDir, catalog, indexes, writes, moments, health, analytics, lifecycle, sources } = coach;
   const { frontEnds, counts, jobs, limits, log, recorder, teardown } = coach;

@@ -30,7 +30,7 @@ export interface FrontEndsOptions {
   readonly count: number;
   /** Returns the current start data for the front-end in slot `place`. */
   readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
-  /** Current configuration. Its port must have been checked to be free. */
+  /** Current configuration. The caller must have checked that its port is free. */
   readonly config: Config;
   readonly certificate: CertificatePair | null;
   readonly answersOf: (place: number) => OwnerAnswers;
@@ -65,8 +65,8 @@ export class FrontEnds implements ShardFollowers {
   readonly #log: Logger;
   readonly #places: Place[] = [];
   /**
-   * Data numbers (see placement.ts) of indexes whose reads have made a front-end hang in the last SUSPECT_MS
-   * milliseconds.
+   * Data numbers (see placement.ts) of the indexes that front-ends currently leave to the shards, because a
+   * read of the index made a front-end hang within the last SUSPECT_MS milliseconds.
    */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
@@ -139,8 +139,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Resolves when all query log rows that front-ends have written so far are on disk or have been refused by
-   * it.
+   * Resolves when every query log row that front-ends have written so far is either on disk or could not be
+   * written.
    */
   async flushLogs(): Promise<void> {
     await this.#askAll((life) => life.channel.ask("flushLog", null));
@@ -174,8 +174,8 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Asks all front-ends and resolves when they have answered. Does not wait for a front-end that ends before
-   * it answers.
+   * Calls `ask` for every front-end and resolves when all have answered. A front-end that ends before it
+   * answers is ignored; any other failure rejects.
    */
   async #askAll(ask: (life: FrontEndLife) => Promise<unknown>): Promise<void> {
     await Promise.all(

@@ -1,6 +1,7 @@
-// Interrupts whatever a thread of this process is doing, even an endless loop, without ending the thread. Its
-// event loop continues as after an uncaught error, except that no `finally` block runs. Worker.terminate can
-// also stop a loop, but it takes the process down if the thread has open uWebSockets.js sockets.
+// Interrupts whatever a thread of this process is doing, even an endless loop, without ending the thread. The
+// thread's event loop continues as after an uncaught error, except that no `finally` block runs.
+// Worker.terminate can also stop a loop, but it takes the process down if the thread has open uWebSockets.js
+// sockets.
 import { Session } from "node:inspector";
 
 /**
@@ -9,9 +10,7 @@ import { Session } from "node:inspector";
  */
 const titleOf = (threadId: number): RegExp => new RegExp(`^\\[worker ${threadId}\\]`);
 
-/**
- * Resolves once the thread has answered the interruption or has ended. Rejects if the thread does not exist.
- */
+/** Resolves once the thread has been interrupted or has ended. Rejects if the thread does not exist. */
 export async function interrupt(threadId: number): Promise<void> {
   const session = new Session();
   session.connect();

@@ -43,7 +43,7 @@ export function ownerAnswers(parts: OwnerParts, place: number): OwnerAnswers {
     },
     async open(uid) {
       const { end } = await indexes.use(uid);
-      end(); // not needed: the front-end has already begun its own use
+      end(); // the front-end's own use keeps the index open
     },
     read: ({ shard, tenant, request, subject }) =>
       reads.forwarded(shard, tenant, request as Message, subject),

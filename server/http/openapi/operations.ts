@@ -29,7 +29,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   500: "Unexpected failure.",
   503: "Not available at the moment.",
 };
-/** Error statuses that every route that needs a key may return. */
+/** Error statuses that any operation with a key may return. */
 const ALWAYS = [400, 401, 403, 404, 429, 500, 503];
 const WITH_BODY = [408, 413, 415];
 

@@ -171,8 +171,8 @@ function planOf({ services, principal, state }: Asked): Plan {
 }
 
 /**
- * Parses the body now only if it may contain a user, who must be taken out of it: answers are cached by body
- * and shared by all users.
+ * Parses the body now only if it may name the user. The user must be removed from the body, because answers
+ * are cached by body and shared by all users.
  */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))

@@ -23,8 +23,8 @@ import {
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /**
- * True if several threads can listen on one address in this version of Node, which is so in 22.12 and later
- * 22.x, and from 23.1.
+ * True if this version of Node allows several threads to listen on one address. Versions from 22.12 to the
+ * end of 22.x and from 23.1 do.
  */
 export function canShareNodePort(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -62,8 +62,8 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     if (reply === null) socket.destroy();
     else socket.end(reply);
   });
-  // All open connections, including those still in their TLS handshake: these are not HTTP connections yet,
-  // so node:http would not close them, but they would keep the server from closing.
+  // All open connections, including those still in their TLS handshake. The latter are not HTTP connections
+  // yet, so node:http would leave them open, and they would keep the server from closing.
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);

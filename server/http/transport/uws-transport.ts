@@ -31,8 +31,8 @@ const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
 /**
- * Maximum size of the pieces into which a streamed reply is split. When the library reports free space, the
- * system accepts this much at once.
+ * Maximum size in bytes of the pieces into which a streamed reply is split. When the library reports free
+ * space, the system accepts a whole piece of this size.
  */
 const PIECE_BYTES_MAX = 64 * 1024;
 

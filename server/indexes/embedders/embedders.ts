@@ -39,7 +39,7 @@ const POLL_MS = 200;
  * A model is retrained once the index has this many times as many documents as when the model was trained.
  */
 const GROWTH = 2;
-/** Delay (ms) before retrying an endpoint that gave up. */
+/** Delay (ms) before retrying a failed endpoint, unless the error specifies a delay. */
 const ENDPOINT_RETRY_MS = 30_000;
 /** Delay (ms) before repeating a check that failed for any other reason. */
 const RETRY_MS = 30_000;
@@ -52,7 +52,7 @@ export class Embedders {
   /** Each index's record at the last check, by uid. */
   readonly #seen = new Map<number, IndexRecord>();
   /**
-   * Indexes whose documents still wait for vectors after an endpoint gave up. They are checked even if they
+   * Indexes whose documents still wait for vectors after their endpoint failed. They are checked even if they
    * are not loaded.
    */
   readonly #owed = new Set<number>();
@@ -141,7 +141,7 @@ export class Embedders {
     const { state, end } = use;
     if (record === undefined) return end();
     const became = (now: EmbedderState): void => {
-      // If the record has changed since, the state is outdated, and the next check sets it.
+      // If the record has changed since, this state is outdated; the next check sets the new one.
       if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now);
     };
     try {
@@ -187,8 +187,8 @@ export class Embedders {
   }
 
   /**
-   * Requests vectors for all pending documents. Returns false if the endpoint gave up, and schedules another
-   * check.
+   * Requests vectors for all pending documents. If the endpoint fails, schedules another check and returns
+   * false.
    */
   async #askEndpoint(
     state: IndexState,

@@ -25,7 +25,7 @@ export interface EndpointQueueOptions {
  * Runs until no shard has waiting documents. `origin` identifies the source of the vectors; `stored` is
  * called after each batch. A document that the endpoint refuses is stored without a vector, so that it does
  * not block later documents. Its vector is requested again when the document is rewritten or the origin
- * changes. Throws EndpointError if the endpoint gives up.
+ * changes. Throws EndpointError if the endpoint fails.
  */
 export async function embedWaiting(
   { vectors, workbench, limits, log }: EndpointQueueOptions,

@@ -15,7 +15,7 @@ export interface Trained {
   /** The schema for the segments that the trainer builds from the sampled documents. */
   readonly schema: BuildSchema;
   /**
-   * A checksum that changes with the fields, their weights or their text analysis; then a model must be
+   * A checksum of the fields, their weights and their text analysis. A model whose checksum differs must be
    * retrained.
    */
   readonly fingerprint: number;

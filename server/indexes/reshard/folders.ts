@@ -37,8 +37,8 @@ export function newShards(dataDir: string): string {
 }
 
 /**
- * Puts the new databases in place if an earlier start stopped right after the catalog had changed to
- * `shards`, the new number. Also deletes the replaced databases. No shard may be open.
+ * Completes a change to `shards`, the catalog's number of shards: puts the new databases in place if an
+ * earlier start stopped before it had done so, and deletes the replaced ones. No shard may be open.
  */
 export async function finishFlip(dataDir: string, shards: number): Promise<void> {
   const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [

@@ -20,7 +20,7 @@ export class NewPart {
   #documents: MovedDocument[] = [];
   #bytes = 0;
 
-  /** `generation` is the one from which the documents are visible. */
+  /** The documents become visible in `generation`. */
   constructor(ask: AskShard, shard: number, uid: number, generation: number) {
     this.#ask = ask;
     this.#shard = shard;

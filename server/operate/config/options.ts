@@ -153,7 +153,8 @@ function defaultFrontEnds(): number {
 }
 
 /**
- * Returns the file's name ("" if not given) and its option's name, for errors about the pair of files.
+ * Returns the file's name ("" if not given) and the name of its option. Used in errors about the certificate
+ * and its key, which must be given together.
  */
 function namedFile(value: GivenValue): { readonly label: string; readonly file: string } {
   return { label: value.label, file: textOr("")(value) };

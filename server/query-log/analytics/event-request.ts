@@ -20,8 +20,8 @@ import { LATE_MS_MAX } from "../rows/time.js";
 import type { People } from "./people.js";
 
 /**
- * Events from further ahead (ms) than this are rejected, because a client's clock may be a little fast but
- * not more.
+ * Events dated further in the future (ms) than this are rejected. Less is accepted, because a client's clock
+ * may be a little fast.
  */
 const AHEAD_MS_MAX = 5 * 60_000;
 const VALUE_MAX = 1_000_000_000;

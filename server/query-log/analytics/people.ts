@@ -1,6 +1,6 @@
-// Computes pseudonyms for users and sessions in the query log. They are keyed 48-bit hashes, which cannot be
-// traced back without the key, which is in the data directory. The same name has different hashes in
-// different tenants.
+// Computes pseudonyms for users and sessions in the query log. They are keyed 48-bit hashes; without the key,
+// which is in the data directory, they cannot be traced back. The same name has different hashes in different
+// tenants.
 import { createHmac } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import { type Asker, NOBODY, type Person } from "../rows/journal.js";

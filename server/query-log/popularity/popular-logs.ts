@@ -17,8 +17,8 @@ const WINDOW_MS = 30 * DAY_MS;
 const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;
 /**
- * Maximum share of the log thread's time that refreshing one index may take. Slow refreshes are therefore
- * rarer.
+ * Maximum share of the log thread's time that refreshing one index may take. An index that takes longer to
+ * refresh is therefore refreshed less often.
  */
 const READ_SHARE = 1 / 500;
 /** Maximum number of indexes in the cache. */

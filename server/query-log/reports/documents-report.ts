@@ -36,7 +36,10 @@ export class DocumentTally implements WindowReader {
     this.#rollup.addPart(part, bytes);
   }
 
-  /** Returns the documents with the most clicks, then most conversions, then in order of id. */
+  /**
+   * Returns the documents with the most clicks. Equal numbers of clicks are ordered by conversions, most
+   * first, then by id.
+   */
   async top(limit: number): Promise<DocumentRow[]> {
     const counts = this.#rollup.documents;
     const compare = (a: number, b: number): number => {

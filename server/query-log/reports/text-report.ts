@@ -58,7 +58,10 @@ export class TextTally implements WindowReader {
     });
   }
 
-  /** Returns the texts with the most searches (or searches without results), then in alphabetical order. */
+  /**
+   * Returns the texts with the most searches or, if `noResultsOnly` is true, with the most searches without
+   * results. Texts with equal counts are in alphabetical order.
+   */
   top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
     return this.#first(limit, noResultsOnly ? this.#noResults : this.#searches);
   }
@@ -74,7 +77,10 @@ export class TextTally implements WindowReader {
     return this.#first(limit, counts);
   }
 
-  /** Returns the `limit` texts with the highest `counts`, then in alphabetical order. */
+  /**
+   * Returns the `limit` texts with the highest `counts`, highest first. Texts with equal counts are in
+   * alphabetical order.
+   */
   async #first(limit: number, counts: Uint32Array): Promise<TextRow[]> {
     const least = countAt(counts, limit);
     const sure: number[] = [];
@@ -103,7 +109,10 @@ export class TextTally implements WindowReader {
   }
 }
 
-/** Entries with a lower count are tallied by count, so that finding a rank needs no sorting. */
+/**
+ * Counts below this are tallied in an array, so that finding the `rank`-th highest count needs no sorting. Only
+ * the few counts from this on are sorted.
+ */
 const COUNTED_MAX = 4096;
 
 /** Returns the `rank`-th highest of the counts, or 1 if fewer entries have a count. */

@@ -39,9 +39,9 @@ export interface WindowReader {
 const PLANS_MAX = 8;
 
 /**
- * Reads a window: of each rollup the given parts, and rows where there is no rollup. Passes them to a reader
- * from `newReader`, and resolves with the reader once it has received everything. If an attempt fails, its
- * reader is discarded.
+ * Reads a window: the given parts of its rollups, and single rows where there is no rollup. Passes them to a
+ * reader from `newReader`, and resolves with the reader once it has received everything. If an attempt fails,
+ * its reader is discarded.
  */
 export async function readWindow<T extends WindowReader>(
   queryLog: QueryLog,
@@ -92,8 +92,8 @@ function readOpenRows({ open }: LogState, { fromMs, toMs }: Window, reader: Wind
 }
 
 /**
- * Returns what to read for the window, in chronological order: rollups, or blocks where there are none. If
- * `rollups` is false, only blocks.
+ * Returns what to read for the window, in chronological order: rollups, or blocks where there are no rollups.
+ * If `rollups` is false, returns only blocks.
  */
 function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rollups: boolean): Slice[] {
   const changed = changedHours(blocks.changedOf(state.log));

@@ -134,7 +134,7 @@ export function kindRange(log: number, kind: LogKeyKind): KeyRange {
   return { from: head(log, kind, 0), to };
 }
 
-/** Returns the range of one kind's keys whose hour, day or dictionary number is in [from, to). */
+/** Returns the range of a log's keys of one kind with an hour, day or dictionary number in [from, to). */
 export function numberRange(log: number, kind: LogKeyKind, from: number, to: number): KeyRange {
   return { from: numberKey(log, kind, from), to: numberKey(log, kind, to) };
 }

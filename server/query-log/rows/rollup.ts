@@ -73,7 +73,7 @@ export class Rollup {
   /** Keyed by the text's dictionary number. */
   readonly texts = new Map<number, TextCounts>();
   readonly documents = new Map<number, DocumentCounts>();
-  /** Who searched: users, and for searches without a user, sessions. */
+  /** The people who searched. A person is a user or, for a search without a user, a session. */
   readonly people = new Set<Person>();
 
   /** Only the given parts are added up. */

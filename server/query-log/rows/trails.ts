@@ -1,5 +1,5 @@
-// Trails are each person's searches, in order. A row is in the trail of its user and in the trail of its
-// session. If it has no user, it is also in a trail of only those rows of the session that have no user.
+// Trails are each person's searches, in order. A row is in its user's trail and in its session's trail. A row
+// without a user is also in a third trail, which contains only the session's rows without a user.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 
 /** The members by which searches are ordered: time, then id. */
@@ -31,8 +31,8 @@ export class Trails<T> {
   }
 
   /**
-   * Returns the rows that certainly come from the same person: the user's or, if the asker has no user, those
-   * of the session that have no user either.
+   * Returns the rows that certainly come from the same person: those of the user or, if the asker has no
+   * user, the session's rows without a user.
    */
   own({ user, session }: Asker): readonly T[] {
     return (user === NOBODY ? this.#ofSessionAlone.get(session) : this.#ofUser.get(user)) ?? [];

@@ -26,7 +26,8 @@ const OPEN_ROWS_MAX = 20_000;
 /** Maximum time (ms) for which rows stay open, even if there are only a few. */
 const CHECKPOINT_MS = 10 * 60_000;
 /**
- * Maximum number of hours in all log states in memory. Beyond that, the states of unused logs are dropped.
+ * Maximum number of hours in all log states in memory. Beyond that, the least recently used states are
+ * dropped, except those with unstored changes.
  */
 const HOURS_KNOWN_MAX = 200_000;
 const MIB = 1024 * 1024;
@@ -145,8 +146,8 @@ export class QueryLog {
   }
 
   /**
-   * Runs `work` while no other change runs. It must change the log's state at its end, without awaiting in
-   * between, and must not change it if it throws.
+   * Runs `work` while no other change runs. `work` must change the log's state only at its end, without
+   * awaiting in between, and must not change it if it throws.
    */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
     return this.#changes.run(async () => work(await this.#load(log)));

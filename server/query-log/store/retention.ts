@@ -1,4 +1,4 @@
-// Deletes old rows: those older than DAYS_KEPT and, if all logs together are too large, the oldest rows of
+// Deletes old rows: those older than DAYS_KEPT and, while all logs together are too large, the oldest day of
 // the largest log.
 
 import type { Store } from "../../../shards/storage/store.js";

@@ -20,7 +20,7 @@ import type { Blocks, MarkedBlock } from "./blocks.js";
 import { changedHours } from "./checkpoint.js";
 import type { Hour, LogState } from "./log-state.js";
 
-/** An hour is rolled up no earlier than this long (ms) after its end, so that late rows are included. */
+/** Delay (ms) from the end of an hour until it may be rolled up, so that late rows are included. */
 const GRACE_MS = 60_000;
 /** An hour's blocks are merged only if they have fewer rows than this in total. */
 const MERGED_ROWS_MAX = 65_536;
@@ -28,7 +28,7 @@ const MERGED_ROWS_MAX = 65_536;
 /** A computed rollup: the operations that store it, and the change of state to make after that. */
 export interface RollUp {
   readonly ops: readonly StoreOp[];
-  /** True if the log has not changed since the rollup was computed. */
+  /** True if the period's data has not changed since the rollup was computed. */
   isCurrent(): boolean;
   stored(): void;
 }

@@ -1,4 +1,4 @@
-// Finds the words that a query softly excludes. Documents with such a word rank below all others. They are
+// Builds the rule for words that a query softly excludes. Documents with such a word are ranked lower, but
 // not hidden, because a document may mention a word only to say that it lacks the thing.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
 import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";

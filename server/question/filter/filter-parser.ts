@@ -104,7 +104,7 @@ class FilterParser {
       : { kind: "or", children: alternatives };
   }
 
-  /** True if enough has been parsed since the last pause for another one. */
+  /** True if enough has been parsed since the last pause that parsing should pause again. */
   private isLong(): boolean {
     if (this.clauses - this.paused < CLAUSES_A_STEP) return false;
     this.paused = this.clauses;

@@ -1,5 +1,5 @@
-// Derives from the words searched for what to highlight in a page's documents. This file decides which forms
-// of each query word are marked; the shards find where they occur.
+// Decides what to highlight in a page's documents, given the words that were searched for: which forms of
+// each query word are marked. The shards find where these forms occur.
 import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../../shards/protocol/fetch.js";

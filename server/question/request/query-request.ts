@@ -63,7 +63,7 @@ type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
-  /** The query text as the client sent it. In `q`, query understanding may have changed it. */
+  /** The query text as the client sent it. Query understanding may have changed `q`. */
   readonly typed: string;
   readonly searchMode: AskedMode;
   /** The vector that the client sent with the query, normalised to length 1, or null. */

@@ -259,7 +259,7 @@ function typoAlternatives(
 /** Keeps only each word's most frequent splits. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
   const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
-  if (all.length <= SPLITS_MAX) return variants; // no single word can have more
+  if (all.length <= SPLITS_MAX) return variants; // then no word has more than that
   const splits = new Map<string, FoundVariant[]>();
   for (const found of all) {
     const words = found.variant.covers.join();

@@ -102,8 +102,9 @@ export class ExpansionCache {
   }
 
   /**
-   * True if the suspect's near terms need not be requested in advance: the frequencies of all its witnesses
-   * are cached, or one of them shows that the word is frequent enough, or its near terms are cached.
+   * True if the suspect's near terms need not be requested in advance. This is so if they are cached, if the
+   * frequencies of all its witnesses are cached, or if a cached frequency shows that the word is frequent
+   * enough.
    */
   #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
     const frequencies = suspect.witnesses.map((number) => known[number] ?? null);

@@ -38,8 +38,8 @@ export function infixFrequency(infixes: readonly InfixExpansion[]): number {
 }
 
 /**
- * Returns one alternative, or none if there are no infixes. `weight` is the word's weight, `idf` the inverse
- * document frequency of all the terms together.
+ * Returns one alternative, or none if there are no infixes. `weight` is the word's weight. `idf` is the
+ * inverse document frequency of all infix terms together.
  */
 export function infixAlternatives(
   infixes: readonly InfixExpansion[],

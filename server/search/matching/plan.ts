@@ -160,7 +160,7 @@ export function programOf(
 
 /**
  * Returns the number of rows to request: up to the end of the page, but at least as many as are needed to
- * know all results of a query that gets related hits.
+ * know all results of a query that gets related hits. Returns 0 for a page without rows.
  */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;
@@ -193,8 +193,9 @@ function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): bool
 }
 
 /**
- * Returns the request's sort keys. If rules put documents first or last, that comes before them. Ties are
- * broken by final score, then by the default sorting field in descending order, then by age, newest first.
+ * Returns the request's sort keys, preceded by the document's class if rules put documents first or last.
+ * Ties are broken by final score, then by the default sorting field in descending order, then by age, newest
+ * first.
  */
 function sortKeys(request: QueryRequest, { schema }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>

@@ -6,13 +6,13 @@ import type { SearchProgram } from "../../../engine-wasm/host/programs/search-pr
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 
 /**
- * Number of candidates, the documents whose codes are most similar to the query's code. There are more if
- * more exact comparisons are needed.
+ * Minimum number of candidates, which are the documents whose codes are most similar to the query's code.
+ * There are more if more than this are to be compared exactly.
  */
 const CODES_MAX = 1000;
 /** For each wanted document, this many candidates are compared exactly. */
 const COMPARED_FACTOR = 2;
-/** Number of candidates if their codes alone decide. There are more if more documents are wanted. */
+/** Minimum number of candidates in nearestByCodes. There are more if more documents are wanted. */
 const SHALLOW_CODES = 200;
 
 /** A document and its shard. */

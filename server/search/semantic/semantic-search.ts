@@ -46,10 +46,10 @@ export interface SemanticSearch {
    */
   readonly passing: boolean;
   /**
-   * Returns the nearest documents, at least `wanted` if there are enough. Works even if vectors were not
-   * used. All returned documents are near enough to be hits without any of the words. Returns none if the
-   * query has no vector. If vectors were not used, the query's vector is first moved towards `found`, which
-   * must be sorted best first.
+   * Returns the nearest documents that are near enough to be hits without any of the words. Returns none if
+   * the query has no vector. If vectors were used, these are the nearest of the documents already compared.
+   * Otherwise finds up to `wanted` documents, after moving the query's vector towards `found`, which must be
+   * sorted best first.
    */
   findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
 }

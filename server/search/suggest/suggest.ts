@@ -28,9 +28,9 @@ import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./sugges
 import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
 
 /**
- * Rows to read per suggestion in the first pass, and in the second pass if the list is still not full. The
- * best few rows nearly always contain enough values that start with a short input, and each row costs a
- * document fetch.
+ * Rows to read per suggestion in the first pass, and in the second pass if the list is still not full. A
+ * third pass reads up to `suggestRowsMax` rows. The best few rows nearly always contain enough values that
+ * start with a short input, and each row costs a document fetch.
  */
 const ROWS_PER_SUGGESTION = [4, 20] as const;
 /** Maximum number of documents per fetch. */
@@ -173,7 +173,7 @@ function windows({ request }: Task): number[] {
   return [...first.filter((rows) => rows < rowsMax), rowsMax];
 }
 
-/** Adds the group field's values over all matching documents, those with most documents first. */
+/** Adds the group field's values over all matching documents, the values with the most documents first. */
 async function addGroups(
   task: Task,
   snapshot: IndexSnapshot,

@@ -225,8 +225,8 @@ function namedFor(field: ResolvedField, name: NameOf): boolean {
 }
 
 /**
- * Returns the words by which a query can refer to the field: its own name, and what each language calls such
- * a field.
+ * Returns the words by which a query can refer to the field: its own name if that is a single word, and what
+ * each language calls such a field.
  */
 function namesOf(field: ResolvedField): Set<string> {
   const words = wordsOf(field);

@@ -40,8 +40,8 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
 }
 
 /**
- * False if the text certainly has no explicit readings, which is so for most queries. A quick check that
- * needs only the words that can name a field, `names`, not the index's facts.
+ * False if the text certainly has no explicit readings, which is true of most queries. A quick check, because
+ * it needs only the words that can name a field (`names`) and not the index's facts.
  */
 export function mayName(text: string, names: ReadonlySet<string>): boolean {
   const tokens = tokensOf(text);
@@ -160,7 +160,10 @@ function overlap(a: Reading, b: Reading): boolean {
   return a.from < b.to && b.from < a.to;
 }
 
-/** Finds interrogative words at the beginning, with the articles that follow them, and thanks at the end. */
+/**
+ * Finds polite and interrogative phrases at the beginning, with the articles that follow them, and one such
+ * phrase at the end. Returns none if the query consists of nothing else.
+ */
 function fillersOf(tokens: readonly TextPiece[]): Reading[] {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   const at = (place: number): Reading | null => {

@@ -40,7 +40,8 @@ export function valueAt(
   if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
   const found = longestValue(tokens, at, facts, () => true) ?? colourAt(tokens, at, facts, language);
   if (found === null || !isSaid(found.value)) return null;
-  // A `shoe rack` is not a shoe: in most languages the product itself comes last.
+  // The product itself comes last in most languages: `shoe rack` does not name a shoe. So a category counts
+  // only at the end.
   if (found.value.subject === "category" && !language.headFirst && !isLast(found.to)) return null;
   if (found.value.subject === "category" && language.headFirst && at > 0 && !isLast(found.to)) return null;
   return { ...readingOf(found.value, at, found.to, language), doubt: "share" };

@@ -1,5 +1,5 @@
-// The indexes that a front-end reads. The front-end asks the owner for an index's standing when it first uses
-// the index, and asks it to open an index that is not loaded. Everything else goes through shared memory.
+// The indexes that a front-end reads. When it first uses an index, it gets the index's shared memory
+// (IndexStanding) from the owner. After that it asks the owner only to open the index if that is not loaded.
 import type { Locations } from "../../../catalog/schema/placement.js";
 import type { CatalogState } from "../../../catalog/state.js";
 import { HeldGenerations } from "../../../fleet/reads/held-generations.js";
@@ -29,7 +29,7 @@ interface Followed {
 export class FollowedIndexes implements IndexHandles {
   readonly #options: FollowedIndexesOptions;
   readonly #followed = new Map<number, Followed>();
-  /** Pending requests to the owner for an index's standing, by uid. */
+  /** Pending `attach` requests to the owner, by index uid. */
   readonly #asked = new Map<number, Promise<Followed>>();
 
   constructor(options: FollowedIndexesOptions) {
@@ -49,8 +49,8 @@ export class FollowedIndexes implements IndexHandles {
 
   /**
    * Begins a use of the index. The index cannot be deleted until the returned function is called. Returns
-   * synchronously if the standing is known, otherwise once the owner has answered. Throws SkeinError, for
-   * example if the index cannot be opened.
+   * synchronously if this front-end has already attached to the index, otherwise once the owner has answered.
+   * Throws SkeinError, for example if the index cannot be opened.
    */
   begin(uid: number): (() => void) | Promise<() => void> {
     const followed = this.#followed.get(uid);

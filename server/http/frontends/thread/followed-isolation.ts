@@ -1,6 +1,6 @@
 // Isolates a front-end's reads that might crash a shard's thread. Only the owner has the list of suspects
-// (quarantine.ts). While it has any, the shard's gate is closed and front-ends read through the owner. A
-// front-end reports each of its reads that was running when a thread or an engine ended.
+// (quarantine.ts). While the list is not empty, the shard's gate is closed and front-ends read through the
+// owner. If a shard's thread or engine ends, a front-end reports each of its reads that was running there.
 
 import type { Isolation, Subject } from "../../../fleet/threads/isolation.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";

@@ -1,5 +1,5 @@
-// The entry point of a front-end's thread. Starts the front-end described by workerData and keeps its pulse
-// beating. Contains no other logic.
+// The entry point of a front-end's thread. Starts the front-end described by workerData and updates the
+// thread's heartbeat (Pulse). Contains no other logic.
 import { workerData } from "node:worker_threads";
 import { collectWhenIdle } from "../../../../engine-wasm/host/runtime/discards.js";
 import { within } from "../../../ground/jobs/deadline.js";

@@ -110,7 +110,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   });
   const lifecycle: IndexDirectory = {
     find: (tenant, name) => indexNamed(catalog.state, tenant, name),
-    checkOpen: () => undefined, // the owner does this when a use begins
+    checkOpen: () => undefined, // the owner checks this in `attach` and `open`
     uses: indexes,
   };
   const services: SearchServices = {
@@ -145,7 +145,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
-      await yieldToEventLoop(); // lets the failing reads report to the owner before this call is answered
+      await yieldToEventLoop(); // lets the failed reads report to the owner before this call returns
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),

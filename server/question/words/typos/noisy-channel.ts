@@ -21,7 +21,7 @@ const ALONE = 0.1;
 const UNSEEN = 0.5;
 const CONFIDENCE_LEAST = 0.2;
 const CONFIDENCE_MOST = 0.9;
-/** Each time a term's cost is lower by this amount, the odds double that it was meant. */
+/** Each time a term's cost falls by this amount, the odds that it was meant double. */
 const CONFIDENCE_STEP = 10;
 /** Maximum number of near terms per word that are searched for. */
 const LIKELY_MAX = 16;
@@ -57,9 +57,9 @@ export interface TypedWord {
 }
 
 /**
- * Returns a word's cost beside the query's other words. The probability mixes two shares (Jelinek and Mercer
- * 1980): the word's share of all documents, and its share of the documents with each of the other words,
- * averaged with more weight on rare ones. `together` is in the order of the context's words. The index must
+ * Returns the cost of a word, given the query's other words. The word's probability mixes two shares (Jelinek
+ * and Mercer 1980): its share of all documents, and its share of the documents with each of the other words,
+ * averaged with more weight on rare words. `together` is in the order of the context's words. The index must
  * not be empty.
  */
 export function costOfWord({ documents, together }: CandidateCompany, { liveRows, words }: Context): number {

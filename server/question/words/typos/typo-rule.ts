@@ -29,9 +29,9 @@ export function typosAllowed(term: string, rule: TypoRule): number {
 }
 
 /**
- * Number of typos allowed in a word that occurs in no form and has no near terms otherwise. If the rule
- * allows one typo, two are allowed in words of at least five letters that are at most three letters shorter
- * than the rule's minimum for two.
+ * Number of typos allowed in a word for which the usual number finds nothing: the word occurs in no form and
+ * has no near terms. Two typos instead of one are allowed if the word has at least five letters and is at
+ * most three letters shorter than `minLength2`.
  */
 export function typosAtLast(term: string, rule: TypoRule): number {
   const allowed = typosAllowed(term, rule);
