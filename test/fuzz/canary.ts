@@ -23,7 +23,9 @@ const MEMORY_BYTES_MAX = 24 * 1024 * 1024;
 /** A kernel's answer: its negative status, or the bytes of its result. */
 export type Answer = number | Uint8Array;
 type Call = (kernels: Kernels, p: number, bytes: number) => number;
-/** Places regions in a new instance and returns what the kernel calls need to find them. */
+/**
+ * Places regions in a new instance. Returns whatever the kernel calls need, such as the regions' addresses.
+ */
 type Furnish<T> = (place: (bytes: Uint8Array, room?: number) => number, instance: EngineInstance) => T;
 
 export class Guarded<T> {
@@ -109,7 +111,7 @@ export class Canary<T> {
     private readonly furnish: Furnish<T>,
   ) {}
 
-  /** The instances, recreated if they have trapped or grown. */
+  /** Returns the instances. Recreates both if one of them has trapped or is larger than MEMORY_BYTES_MAX. */
   pair(): readonly Guarded<T>[] {
     const fit = ({ instance }: Guarded<T>) => instance.usable && instance.memoryBytes() <= MEMORY_BYTES_MAX;
     if (this.#pair.length === 0 || !this.#pair.every(fit)) {

@@ -332,16 +332,17 @@ function checkSame(one: Outcome, other: Outcome, how: string): void {
   if (!isSame) finding(`${how} ${print(other)}, as a whole ${print(one)}`);
 }
 
-/** Returns the same feed after enough white space to end a block of text `at` bytes into it. */
+/**
+ * Returns the same feed with white space before it, so that a block of text ends `at` bytes into the feed.
+ */
 function shifted(input: Uint8Array, at: number): Uint8Array {
   const feed = input.subarray(HEAD_BYTES);
   return Buffer.concat([input.subarray(0, HEAD_BYTES), Buffer.alloc(BLOCK_BYTES - at, 0x20), feed]);
 }
 
 /**
- * True if white space before the feed has no effect: the feed is uncompressed JSON or XML in UTF-8 that
- * begins like its format, and items may be at least a block long, so that the white space does not exceed the
- * item limit.
+ * True if white space before the feed must have no effect: the feed is uncompressed JSON or XML in UTF-8 that
+ * begins like its format, and the item limit is at least a block, so that the white space does not exceed it.
  */
 function isShiftable(input: Uint8Array): boolean {
   const { options, contentEncoding } = settingsOf(input);

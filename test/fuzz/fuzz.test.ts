@@ -67,7 +67,7 @@ describe("the canary notices", () => {
 
   test("a read beyond the input", async () => {
     const canary = new Canary(await loadEngine("checked"), () => undefined);
-    // Hashes one byte more than the input has.
+    // A kernel that reads past its input: it hashes one byte too many.
     const read = (): unknown =>
       canary.ask("hash", (kernels, p, length) => (kernels.hash(p, length + 1) % 2n === 0n ? -1 : -2), bytes);
     expect(read).toThrow("depends on bytes outside");

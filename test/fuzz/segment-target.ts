@@ -84,7 +84,7 @@ export function segmentTarget(module: EngineModule): Target {
         ({ instance, held }) => -instance.run((kernels) => kernels.checkSegment(held.segment, bytes.length)),
       );
       if (status !== 0) return;
-      // The live bitset must fit the segment's number of rows.
+      // The live bitset is for ROWS rows, so it fits only segments with that many.
       const kind = Buffer.from(bytes).readUInt32LE(SEG_ROWS) === ROWS ? "some" : "all";
       canary.ask("expand", (kernels, p, length, held) => kernels.expand(held[kind].at, p, length), expand);
       canary.ask("company", (kernels, p, length, held) => kernels.company(held[kind].at, p, length), company);

@@ -126,8 +126,8 @@ export function useOfIndex(rights: Rights, scope: string, index: string): 200 | 
 }
 
 /**
- * True if the holder of these rights may create the key: the key must have no further scope, and its patterns
- * must match no further index.
+ * True if the holder of these rights may create the key: the rights must include each of the key's scopes,
+ * and cover every index that its patterns match.
  */
 export function mayGive(rights: Rights, { scopes, indexes }: Pick<KeyModel, "scopes" | "indexes">): boolean {
   if (scopes.some((scope) => (scope === "admin" ? rights.scopes !== null : !has(rights, scope))))

@@ -93,8 +93,9 @@ export class Weigher {
   }
 
   /**
-   * Adds near terms for words that no document contains (under "auto", a lone word may occur in up to two
-   * documents); under "always", for every word.
+   * Adds near terms for words that no document contains or, under "always", for every word. Under "auto", a
+   * lone word also gets them if it occurs in at most one of every thousand documents, and in no more than
+   * two.
    */
   asWritten(): Weighed {
     const typos = this.text.words.map((word, i) => {
@@ -122,8 +123,8 @@ export class Weigher {
   }
 
   /**
-   * True if the word may be a typo although documents contain it: it is rare, no longer word contains it,
-   * and, if it may be unfinished, it starts few enough terms to list them all.
+   * True if the word may be a typo although documents contain it: it is rare, no longer word contains it and,
+   * if it may be unfinished, few enough terms start with it to list them all.
    */
   private isDoubtful(i: number): boolean {
     const { prefixListed } = this.expansions[i]!;

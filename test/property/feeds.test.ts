@@ -21,7 +21,10 @@ import { DocumentsTwin, type FeedDocument, type FeedEntry, type RunTwin } from "
 import { SEED } from "./seed.js";
 
 const SHARD_COUNTS = effort([1, 3, 8], [1, 2, 3, 8]);
-/** Number of stories played concurrently, because they mostly wait for the server to process feed data. */
+/**
+ * Number of stories played concurrently, because a story spends most of its time waiting for the server to
+ * process feed data.
+ */
 const TELLERS = 3;
 const STORIES = effort(3, 60);
 const SCHEMA = {
@@ -267,7 +270,8 @@ describe("runs beside other writes", () => {
     const random = new Random(SEED);
     servers = await Promise.all(
       SHARD_COUNTS.map((shards, i) => {
-        // A story has at most ten documents.
+        // A story has at most ten documents, so an index with a limit of 2 to 9 may be spread in the middle
+        // of it.
         const limits = i % 2 === SEED % 2 ? {} : { homeDocumentsMax: random.from(2, 9) };
         return TestServer.start({ shards, config: { ...config, limits } });
       }),

@@ -1,6 +1,7 @@
-// Servers with 1, 8, and 2 or 3 shards, side by side (the long run has all four counts). They receive the
-// same writes and queries, and each is compared with the oracle. On some servers, an index starts in one
-// shard and is spread over all shards later in its story. Knows nothing about how stories are generated.
+// Three servers side by side, with 1, 8, and either 2 or 3 shards; the long run has more servers and all four
+// counts. They receive the same writes and queries, and each is compared with the oracle. On some servers, an
+// index starts in one shard and is spread over all shards later in its story. Knows nothing about how stories
+// are generated.
 import { expect } from "vitest";
 import { Random } from "../../bench/random.js";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
@@ -40,8 +41,8 @@ export function someHomeDocuments(random: Random, most = HOME_DOCUMENTS_MAX): nu
 }
 
 /**
- * Returns the servers of a usual run; they depend on the seed, like the stories. For `homeDocumentsMost`, see
- * the parameter `most` of someHomeDocuments.
+ * Returns the number of shards and the limits of a usual run's servers; they depend on the seed, like the
+ * stories. For `homeDocumentsMost`, see the parameter `most` of someHomeDocuments.
  */
 function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   const random = new Random(SEED);

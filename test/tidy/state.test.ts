@@ -1,5 +1,5 @@
-// Where mutable state is allowed. In the server: in objects created by the modules in server/start, and
-// periodic work only as jobs. In the engine: in structs that belong to one run.
+// Where mutable state is allowed. In the server, only in objects created by the modules in server/start; work
+// that repeats on a timer must be a job. In the engine, only in structs that belong to one run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
 import { product, type Source } from "./tree.js";
@@ -36,7 +36,10 @@ const KEPT_ENGINE_STATE = [
   ),
 ].map((name) => `engine-wasm/assembly/${name}`);
 
-/** The thread watchdog, and the part of a front-end thread that reports to it. */
+/**
+ * The thread watchdog, and the part of a front-end thread that reports to it. They run longer than the jobs,
+ * so they may use timers of their own.
+ */
 const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
 
 /** Files outside server/start that may also create instances of the classes in `MADE_ONCE`. */

@@ -26,8 +26,8 @@ const MEDIA = [
 ];
 const ENCODINGS = ["gzip", "br", "identity", "GZIP", "gzip, gzip", "deflate", "x"];
 /**
- * The more members an operation's body has, the more often it is chosen: one more time for each group of this
- * many members.
+ * An operation is listed once, and once more for each group of up to this many members in its body.
+ * Operations with large bodies are therefore chosen more often.
  */
 const MEMBERS_PER_SHARE = 5;
 const NDJSON_LINES = [0, 1, 3, 20];
@@ -97,8 +97,8 @@ export class Generator {
   }
 
   /**
-   * Returns the tenant's indexes and sometimes an index of any tenant. Only reads and refusals may
-   * acknowledge that another tenant's index exists.
+   * Returns the tenant's indexes and sometimes an index of any tenant, so that requests also name foreign
+   * indexes. The server must refuse writes that use such an index.
    */
   #ownIndexes(random: Random, tenant: string): string[] {
     const own = INDEXES.map((index) => indexName(tenant, index));

@@ -28,8 +28,8 @@ const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
- * A request, its caller and the caller's rights at that time, and the operation that the path selects, or
- * null.
+ * A request, its caller and the caller's rights at that time, and the operation that the path selects, if
+ * any.
  */
 export interface Case {
   readonly request: FuzzRequest;
@@ -122,7 +122,8 @@ export class Judge {
     );
     if (other !== undefined) finding(`${principal.name} is told of ${other}: ${around(text, other)}`);
     if (rights === null || this.#mixed.has(tenant)) return;
-    // Replies about keys may name any of the tenant's indexes, because the patterns of keys do.
+    // Replies about keys may name all of the tenant's indexes, because a key lists the patterns of its index
+    // names.
     const wordsOf = (name: string): string[] =>
       operation?.tag === "keys" ? [contentWord(name)] : [name, contentWord(name)];
     const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).flatMap(

@@ -27,10 +27,7 @@ type Transfer = (typeof TRANSFERS)[number];
 const START = /^(\S+) ([A-Z]+) (\/\S*)$/;
 const HEADER = /^([\w-]+): ?(.*)$/;
 const CUT_BYTES = 9;
-/**
- * The HTTP library never refuses a request for the length of its head if the head has at most this many
- * bytes.
- */
+/** With a head of at most this many bytes, the HTTP library never refuses a request as too long. */
 const HEAD_BYTES_SAFE = 15_000;
 /** If a character is repeated many times in a row, this many of them are shown. */
 const REPEATED_SHOWN = 20;

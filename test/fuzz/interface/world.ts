@@ -28,7 +28,7 @@ export interface Principal {
   /** The tenant's word; null for an unknown key and for the bootstrap key. */
   readonly tenant: string | null;
   readonly keyId: number | null;
-  /** A search token created from the key. */
+  /** True for a search token, which is signed with the key numbered `keyId`. */
   readonly isToken?: true;
 }
 
@@ -50,7 +50,10 @@ const NOBODY: readonly Principal[] = [
   { name: "garbage", key: "sk_no-such-key", tenant: null, keyId: null },
 ];
 const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
-/** Lifetime in milliseconds of the key that expires. Until then, it is an ordinary key. */
+/**
+ * The expiring key expires this many milliseconds after it is created, or later on a busy machine. Until
+ * then, it is an ordinary key.
+ */
 const EXPIRY_MS = 150;
 /** Maximum number of ids remembered per kind of record. */
 const IDS_MAX = 40;
@@ -247,7 +250,8 @@ export class World {
       await this.#removeAll("/v1/keys", as(name));
       if (name !== "default") await this.#remove(`/v1/tenants/${id}`);
     }
-    // Data in use is dropped in the background, a little later.
+    // Data still in use is dropped later, in the background, so a removed tenant may remain listed for a
+    // while.
     await eventually(async () => (await this.#listed("/v1/tenants")).length === 1, "the tenants are gone");
   }
 

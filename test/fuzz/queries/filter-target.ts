@@ -81,7 +81,8 @@ export function filterTarget(): Target {
         if (typeof position === "number" && position <= text.length && position >= 0) return;
         finding(`refused without a position in the text: ${error.message}`);
       }
-      // An unquoted value inside brackets may mean something else outside brackets.
+      // `print` writes no brackets, and an unquoted value from inside brackets may have another meaning
+      // outside them.
       if (/[[\]]/.test(text)) return;
       const again = plain(parseFilter(print(tree), DEFAULT_LIMITS));
       if (again !== plain(tree)) finding(`printed as ${print(tree)}, which reads differently`);

@@ -94,7 +94,8 @@ async function startCatalogue(dataDir: string): ReturnType<typeof startServer> {
     admin_key: KEY,
     log_level: "silent",
     durability: "os",
-    // The other transports cannot be stopped together with their thread.
+    // The fuzzer may end the thread that runs this server, and the other transports cannot be stopped that
+    // way.
     http: "node",
   };
   const server = await startServer(loadConfig(flags, {}));

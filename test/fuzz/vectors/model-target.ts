@@ -88,7 +88,7 @@ function queryTerm(term: string): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** The records of all rows, or the status with which the embedding ended. */
+/** Returns the records of all rows, or the status with which embedding ended. */
 function embed({ instance, held }: Guarded<Held>, bytes: number, skipped: number): Answer {
   const state = instance.run((kernels) => kernels.embedBegin(held.model, held.segment, bytes, skipped));
   if (state < 0 && state >= LOWEST_STATUS) return state;

@@ -1,5 +1,6 @@
-// Damaged stored bytes of vectors, codes and models: decoders refuse the bytes or read what was written. If
-// codes have a valid checksum, the engine accepts or refuses them without harm.
+// Damaged stored bytes of vectors, codes and models: decoders refuse the bytes or read what was written.
+// Damaged codes regions also go directly to the engine, past the checksum, and it must accept or refuse them
+// without harm.
 import type { Random } from "../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
@@ -25,7 +26,7 @@ const MODEL = {
   tookMs: 5,
 };
 const KINDS = 5;
-/** The kind that mutates a codes region but keeps its checksum valid. */
+/** The kind that mutates a codes region itself, without the stored envelope and its checksum. */
 const REGION = 4;
 
 /** Input: a byte that selects the kind, then the stored value, or the bytes of a codes region. */
@@ -73,7 +74,10 @@ export function storedVectorsTarget(module: EngineModule): Target {
     close: async () => undefined,
   };
 
-  /** If a new region is accepted, it can be queried and changed. */
+  /**
+   * Attaches the bytes as a codes region. If the engine accepts them, the region's counts must be consistent,
+   * and a code can be added to it.
+   */
   function attach(bytes: Uint8Array): void {
     let address: number;
     try {

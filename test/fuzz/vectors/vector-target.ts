@@ -21,7 +21,7 @@ import { finding, mutateBytes, type Target } from "../target.js";
 
 const ROWS = [300, 40] as const;
 const WANTED = [0, 1, 10, 1000, 0xffffffff];
-const SEARCH_AT = 7 + VECTOR_SIZE * 4; // offset within the input of `nearest`
+const SEARCH_AT = 7 + VECTOR_SIZE * 4; // offset of the search program in the input of `nearest`
 const KERNELS = ["nearest", "outsideVector", "outsideRecord", "documentRecord"] as const;
 
 function someNumbers(random: Random): number[] {
@@ -83,7 +83,7 @@ export function vectorTarget(module: EngineModule): Target {
     generate(random) {
       const kernel = random.pick([0, 0, 0, 0, 1, 2, 3]);
       const input = whole(random, KERNELS[kernel]!);
-      // Half of the time, mutates only the program after the query.
+      // In half of the inputs for `nearest`, mutates only the search program, which follows the query.
       const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0;
       const changed = random.below(8) === 0 ? input : mutateBytes(random, input, cut);
       return Buffer.concat([Uint8Array.of(kernel, random.pick([3, 3, 3, 1, 2, 0])), changed]);

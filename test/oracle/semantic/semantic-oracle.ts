@@ -24,7 +24,10 @@ import { scaleOf, singleCosine } from "../vectors/singles.js";
 import { type Near, neighboursOf } from "./fusion.js";
 import { modeOf } from "./gate.js";
 
-/** A query's vector as seen from the documents: which are nearest to it, and how near each of them is. */
+/**
+ * The documents around a query's vector: the nearest ones, by exact or by estimated cosines, and each
+ * document's cosine.
+ */
 interface Space extends Omit<Near, "nearest" | "cosineMin"> {
   nearest(wanted: number): Near["nearest"];
   /** Sorted by the cosine estimated from the codes. */
@@ -38,7 +41,7 @@ const FEEDBACK_DOCUMENTS = 3;
  * cosines.
  */
 const COMPARED_FACTOR = 2;
-/** A text match stores relevance as a whole number of 1 / STEPS, below STEPS_END. */
+/** The relevance in a text match is its remainder modulo STEPS_END, in units of 1 / STEPS. */
 const STEPS = 2 ** 24;
 const STEPS_END = 2 ** 46;
 

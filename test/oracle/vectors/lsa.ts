@@ -106,7 +106,10 @@ function latent(matrix: number[][], width: number): number[][] {
   );
 }
 
-/** The direction that vectors of length 1 have most in common. */
+/**
+ * Approximates, by power iteration, the dominant direction of vectors of length 1: the one along which the
+ * sum of their squared components is largest. All zeros if the vectors add up to zero.
+ */
 function commonDirection(rows: number[][]): number[] {
   const sum = (weights: number[]): number[] =>
     rows[0]!.map((_, i) => rows.reduce((total, row, j) => total + weights[j]! * row[i]!, 0));

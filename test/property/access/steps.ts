@@ -21,8 +21,8 @@ const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
 
 /**
- * Picks a credential: one time in 20 none or an unknown one, half of the time one of the newest, so that keys
- * create further keys, otherwise any.
+ * Picks a credential. One time in 20, it is none or an unknown one. About half of the time it is any
+ * credential, and otherwise one of the newest, so that new keys create further keys.
  */
 function someone({ credentials }: Story, pick: number): Credential {
   const rest = Math.floor(pick / 20);
