@@ -236,8 +236,9 @@ export class Shard {
   }
 
   /**
-   * Converts an `error` thrown by work on an index to the error for the request. If the engine trapped,
-   * reopens the index from the database, once, and returns an error that asks the client to retry.
+   * Converts an `error` thrown by work on an index to the error for the request. If the engine failed,
+   * reopens the index from the database, unless an earlier failure has already caused that, and returns an
+   * error that asks the client to retry.
    */
   failure(uid: number, index: IndexShard, error: unknown): unknown {
     if (isDamage(error)) return this.#damage(uid, error);
@@ -356,8 +357,8 @@ function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Deletes the remains of interrupted drops. An index without a manifest that was not being dropped has lost
- * its manifest. It does not open, and is kept for `skein repair`.
+ * Deletes the remains of interrupted drops. If an index has no manifest although it was not being dropped,
+ * its manifest is lost. Such an index does not open, and is kept for `skein repair`.
  */
 async function clearOrphans(store: Store): Promise<void> {
   let uid = 0;

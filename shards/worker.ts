@@ -76,8 +76,8 @@ async function openShard({
 const { beats } = workerData as ShardWorkerData;
 
 /**
- * Shows the server that the thread is alive. Called for every message, and by a timer while the thread waits
- * for the disk.
+ * Shows the server that the thread is alive. Called for every message, and by a timer, which also runs while
+ * the thread waits for the disk.
  */
 function beat(): void {
   Atomics.add(beats, 0, 1);

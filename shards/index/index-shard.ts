@@ -273,7 +273,8 @@ export class IndexShard {
   }
 
   /**
-   * Stops all of the index's background work. Called once it has failed too often. Reads and writes continue.
+   * Stops all of the index's background work. Called once it has failed too often or has found damage. Reads
+   * and writes continue.
    */
   stopMaintenance(): void {
     void this.#maintenance.stop();

@@ -7,9 +7,9 @@
 export const BUILD_INPUT_BYTES = 2 * 1024 * 1024;
 /** Maximum JSON input of queued writes that share one commit. */
 export const COMMIT_INPUT_BYTES = 2 * 1024 * 1024;
-/** Maximum JSON input per slice of re-indexing. */
+/** A slice of re-indexing ends with the document that brings its input to this size. */
 export const REINDEX_INPUT_BYTES = 256 * 1024;
-/** Segment count above which writes wait for merges. */
+/** Segment count from which writes wait for merges. */
 export const SEGMENTS_MAX = 64;
 /** Segment count from which merging takes precedence over re-indexing. */
 export const SEGMENTS_MANY = 24;
@@ -26,7 +26,10 @@ export const IDLE_MS = 2000;
 export const LARGE_IDLE_MS = 6000;
 /** An index that is read continuously is quiet once it has not been written for this long. */
 export const QUIET_WAIT_MS = 30_000;
-/** Memory that an engine may waste before it is renewed, in bytes and as a share of the memory it uses. */
+/**
+ * Memory that an engine may waste before it is renewed: this many bytes or this share of the memory that it
+ * uses, whichever is more.
+ */
 export const WASTED_BYTES_MAX = 8 * 1024 * 1024;
 export const WASTED_SHARE_MAX = 1;
 /**
@@ -46,8 +49,9 @@ export const WASTED_IDLE_SHARE_MAX = 0.05;
  */
 export const RENEW_PAUSE_MS = 2000;
 /**
- * Disk space that replaced segments may occupy while there are no writes, in bytes and as a share of the live
- * segments' size.
+ * Disk space that deleted and replaced values may occupy while there are no writes: this many bytes or this
+ * share of the live values' size, whichever is more. Applies separately to pieces, codes, models, vectors and
+ * documents.
  */
 export const GARBAGE_BYTES_MAX = 4 * 1024 * 1024;
 export const GARBAGE_SHARE_MAX = 0.1;

@@ -36,7 +36,7 @@ export interface StoredSegment {
 
 export interface StoredIndex {
   uid: number;
-  /** Unreadable records, one sentence each. */
+  /** One sentence for each unreadable record, and for each key that Skein never writes. */
   problems: string[];
   /**
    * True if another version of Skein wrote one of the records. This version must then not touch the index.

@@ -218,7 +218,7 @@ export class IndexModel {
         const part = this.#nextPart(parts);
         if (part === undefined) break;
         if (part !== null) {
-          // Copied, because the caller may use the instance for other work.
+          // Copied, because the caller may use the instance for other work, which overwrites the records.
           const records = new Uint8Array(part.records);
           for (let i = 0; i < records.length / VECTOR_BYTES; i++) {
             const vector = records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
@@ -234,7 +234,9 @@ export class IndexModel {
     if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#dropEmbedder();
   }
 
-  /** Returns undefined at the end, or if the embedder has failed too often. */
+  /**
+   * Returns null for a pause without rows, and undefined at the end or if the embedder has failed too often.
+   */
   #nextPart(parts: Generator<EmbeddedPart | null, void>): EmbeddedPart | null | undefined {
     try {
       const step = parts.next();
@@ -247,8 +249,8 @@ export class IndexModel {
   }
 
   /**
-   * Throws, unless the embedder has failed too often. Does not throw an EngineError, because the index's
-   * engine has not failed.
+   * Throws, so that the caller retries later, unless the embedder has failed too often. Does not throw an
+   * EngineError, because the index's engine has not failed.
    */
   #segmentFailed(error: unknown): null {
     if (!(error instanceof EngineError)) throw error;

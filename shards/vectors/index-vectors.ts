@@ -153,7 +153,7 @@ export class IndexVectors {
   async clear(): Promise<void> {
     if (!this.mustClear) return;
     await this.clearVectors();
-    await this.#clearRange(modelsOf(this.#uid)); // last: once it is gone, its number may be reused
+    await this.#clearRange(modelsOf(this.#uid)); // last, because a new model may reuse the number
     this.#leftovers = false;
     this.#model.forget();
   }

@@ -1,4 +1,4 @@
-// Determines the vectors of documents that are being written, which are computed by a model or sent with the
+// Determines the vectors for documents that are being written: a model computes them, or they came with the
 // documents. Vectors from an endpoint are added later.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { IndexVectors } from "./index-vectors.js";

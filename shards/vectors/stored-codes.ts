@@ -1,7 +1,7 @@
 // A segment's codes in the database, in pieces. Codes are derived from the stored vectors, so they are
 // written only when the index is quiet, and made again if they are unreadable.
 //
-//   piece 0, then the others: | origin u32 | count of pieces u32 | part of the codes region |     in an envelope
+//   each piece: | origin u32 | number of pieces u32 | part of the codes region |     in an envelope
 
 import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
 import type { SegmentRecord } from "../segments/manifest.js";

@@ -38,7 +38,7 @@ export interface NewVectors {
   vectors: Uint8Array;
   /** Seqs of live rows whose vectors arrive later. */
   waiting: Set<number>;
-  /** Vectors to store. */
+  /** The vectors to store: those of documents that are visible in at least one generation. */
   shown: Vectors;
 }
 

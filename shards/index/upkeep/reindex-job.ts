@@ -60,7 +60,7 @@ export async function reindexJob(
   }
 }
 
-/** Yields the documents with live rows, ascending by seq, in batches of REINDEX_INPUT_BYTES. */
+/** Yields the documents with live rows, ascending by seq, in batches of about REINDEX_INPUT_BYTES. */
 async function* liveDocuments(
   { state }: JobContext,
   entry: LiveSegment,

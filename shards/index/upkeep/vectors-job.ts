@@ -55,7 +55,7 @@ interface Work extends JobContext {
 
 /**
  * Resolves when the segment has settled codes of the current origin. If `stopped` ends the job early, the
- * vectors made until then stay stored and the codes are unchanged.
+ * vectors made until then stay stored, but the codes are not settled.
  */
 export async function vectorsJob(
   context: JobContext,
@@ -130,8 +130,8 @@ async function unknownWithoutCode(work: Work): Promise<number[]> {
 }
 
 /**
- * Like unknownWithoutCode, but for new codes, in which no row has a code yet. Reads the stored vectors in
- * order.
+ * Like unknownWithoutCode, but for new codes, in which no row has a code yet. Reads the stored vectors in one
+ * scan, instead of looking up each.
  */
 async function unknownRows(work: Work): Promise<number[]> {
   const { state, slices, segment, seqs, codes, isOver } = work;
@@ -176,7 +176,10 @@ interface MadeVector {
   vector: Uint8Array;
 }
 
-/** Makes the missing rows' vectors one at a time, with pauses. Ends early if the model is gone or fails. */
+/**
+ * Makes the missing rows' vectors one at a time, with pauses. Ends early if the model is gone or has failed
+ * too often.
+ */
 async function* madeVectors(
   { state, slices, segment, seqs, codes }: Work,
   missing: readonly number[],
@@ -293,8 +296,8 @@ export async function storeCodesJob({ state, lane }: JobContext, { segment }: Li
 }
 
 /**
- * Stores the codes that queries use and the database lacks. Called when the index is closed, so that it has
- * them as soon as it is opened again. An error is only logged: codes can be recomputed from the vectors.
+ * Stores the codes that queries use but the database lacks. Called when the index is closed, so that queries
+ * can use them as soon as it is reopened. An error is only logged: codes can be recomputed from the vectors.
  */
 export async function storeAllCodes(context: JobContext): Promise<void> {
   const { uid, home, vectors, engine, entries } = context.state;

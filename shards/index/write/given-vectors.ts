@@ -50,8 +50,9 @@ interface GivenVector {
 }
 
 /**
- * Stores vectors for live documents that have none, even if their segment has no codes yet. Returns the
- * number of documents still waiting. Must run in the index's lane.
+ * Stores vectors for those live documents that are not known to have one, even if their segment has no codes
+ * yet. Stores nothing if the origin is not the current one. Returns the number of documents still waiting.
+ * Must run in the index's lane.
  */
 export async function putVectors(state: ShardIndexState, request: PutVectorsRequest): Promise<number> {
   const { origin } = request;

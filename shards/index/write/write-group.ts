@@ -38,8 +38,8 @@ export async function settle(
 }
 
 /**
- * Decodes the requests. Refuses a request if it is malformed, if its generation is older than the last one,
- * or if its seqs are not larger than all earlier seqs. The remaining requests may share a commit.
+ * Decodes the requests. Refuses a request if it is malformed, if its generation is older than the previous
+ * request's, or if its seqs are not larger than all earlier seqs. The remaining requests may share a commit.
  */
 export function admit(
   state: ShardIndexState,

@@ -64,7 +64,7 @@ export function levelDamage(location: string, tables: boolean): string[] {
 }
 
 /**
- * Removes the blocks on which LevelDB would abort from a closed database's tables. If nothing is left of a
+ * Removes from a closed database's tables the blocks on which LevelDB would abort. If nothing is left of a
  * table, moves it to the folder that LevelDB's own repair uses for such tables.
  */
 export function cutTables(location: string): void {
@@ -133,8 +133,8 @@ export function hasDatabase(location: string): boolean {
 }
 
 /**
- * False for a new database whose creation was interrupted, in which case the first list of tables is its only
- * file.
+ * False if there are no database files, or only the first list of tables, which an interrupted creation may
+ * leave behind.
  */
 function holdsData(names: readonly string[]): boolean {
   const data = names.filter(isData);

@@ -1,8 +1,8 @@
 // Reads LevelDB's tables and performs the checks that LevelDB omits. Removes blocks on which LevelDB would
 // abort the process. Does not interpret values, and looks at keys only to check their order.
 //
-//   table:  blocks, each                   | data | type u8 | crc u32 |
-//           filter blocks, the meta index block that lists them, the index block that lists the other blocks
+//   table:  data blocks, each              | data | type u8 | crc u32 |
+//           filter blocks, the meta index block that lists them, the index block that lists the data blocks
 //           a footer of 48 bytes with the positions of the meta index and the index
 //   block:  entries                        | shared, own, value bytes: varints | rest of the key | value |
 //           u32 offsets of entries that share nothing, u32 number of these offsets
@@ -123,13 +123,16 @@ function isWhole(bytes: Buffer, { at, length }: Handle): boolean {
   return crc32c(bytes.subarray(at, end + 1)) === unmask(bytes.readUInt32LE(end + 1));
 }
 
-/** Returns a block's entries; null if its checksum is wrong. */
+/** Returns a block's entries; null if its checksum is wrong or LevelDB could not read it. */
 function entriesOf(bytes: Buffer, handle: Handle): Entry[] | null {
   const block = isWhole(bytes, handle) ? unpacked(bytes, handle) : null;
   return block === null ? null : entriesIn(block);
 }
 
-/** Returns a block's uncompressed bytes. The block must lie within the table. */
+/**
+ * Returns a block's uncompressed bytes; null if they cannot be uncompressed. The block must lie within the
+ * table.
+ */
 function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   const block = bytes.subarray(at, at + length);
   const type = bytes[at + length];
@@ -160,7 +163,10 @@ function entriesIn(block: Buffer): Entry[] | null {
   return entries;
 }
 
-/** True if a damaged block's keys ascend from the previous block's last key to its own last key. */
+/**
+ * True if a damaged block is readable and its keys ascend: from above `before`, the previous block's last
+ * key, up to `last`, the block's key in the index.
+ */
 function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: Buffer): boolean {
   if (handle.at + handle.length + TRAILER_BYTES > bytes.length) return false;
   const block = unpacked(bytes, handle);
