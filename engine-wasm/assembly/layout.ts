@@ -138,7 +138,7 @@ export const MATCH_BY_SCORE = 2; // one word is enough, and rows with every word
 export const TERM_WHOLE = 0;
 export const TERM_PREFIX = 1;
 
-export const ALT_EXACT = 0; // kinds of alternatives, best first
+export const ALT_EXACT = 0; // kinds of alternatives
 export const ALT_SYNONYM = 1;
 export const ALT_PREFIX = 2;
 export const ALT_TYPO = 3;
@@ -147,7 +147,7 @@ export const ALT_JOINED = 5;
 export const ALT_SPLIT = 6;
 export const ALT_INFIX = 7;
 
-export const ALTERNATIVE_NEAR = 1; // flags of an alternative; this one: positions count toward closeness
+export const ALTERNATIVE_NEAR = 1; // flags of an alternative. NEAR: its positions count toward closeness
 export const ALTERNATIVE_EXACT = 2; // treated as if it were the word itself
 export const ALTERNATIVE_SEQUENCE = 4; // the alternative's terms must be adjacent
 export const ALTERNATIVE_INFIX = 8; // the alternative matches only in slots with SLOT_INFIX
@@ -164,13 +164,13 @@ export const RULE_KEEP = 3;
 export const PLACE_STARTS = 1; // which place bonus a row gets; 0 = none
 export const PLACE_WHOLE = 2;
 
-export const NEAR_NONE = 0; // effects of neighbours; this one: there are no neighbours
+export const NEAR_NONE = 0; // how a program's neighbours affect ranking. NONE: it has no neighbours
 export const NEAR_ADDED = 1; // neighbours' points are added to the relevance
 export const NEAR_FIRST = 2; // neighbours rank before all other rows
 
 export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: it matches even without the query's words
 
-export const ROW_MATCHED = 1; // flags of a result row; this one: the row matches the query's words
+export const ROW_MATCHED = 1; // flags of a result row. MATCHED: it matches the query's words
 export const ROW_PINNED = 2;
 export const ROW_NEIGHBOUR = 4; // the row is a neighbour with NEIGHBOUR_MATCHES
 export const ROW_HAS_WORD = 8; // the row has ROW_NEIGHBOUR and contains at least one of the query's words
@@ -263,7 +263,7 @@ export const TOKEN_TERM_BYTES = 16; // u32
 export const TOKEN_TERM = 20;
 
 export const JOIN_PARTS_MAX = 6; // maximum number of tokens in a run that is joined
-export const JOIN_NONE = 0; // whether a code point joins the tokens around it; this one: never
+export const JOIN_NONE = 0; // whether a code point joins the tokens around it. NONE: never
 export const JOIN_WORDS = 1; // joins them unless all tokens of the run are numbers
 export const JOIN_ALL = 2; // always joins them
 

@@ -41,7 +41,7 @@ export class Column {
 }
 
 const FIELD_HEAD: usize = 7;
-const NAME_COLUMN: usize = ENTRY_HEADER; // entry offset of a u32: the column's address
+const NAME_COLUMN: usize = ENTRY_HEADER; // offset in a name's entry: u32, the column's address
 const NAME_ENTRY_BYTES: u32 = 16;
 const CELLS_FIRST: u32 = 64;
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);

@@ -33,7 +33,10 @@ export function valueIsNew(value: usize): bool {
   return Mem.u32At(value + VALUE_FOLDED) == 0;
 }
 
-/** Links a value just entered into the table to its column, and copies its folded form. */
+/**
+ * Adds a value that has just been entered into the table to its column's list of distinct values, and stores
+ * a copy of its folded form.
+ */
 export function valueFirstSeen(
   values: KeyTable,
   value: usize,

@@ -22,7 +22,10 @@ const CODES: u32 = 256;
 // Number of rows sampled to choose the codes' bounds, so that each code covers about equally many rows.
 const SAMPLE_ROWS: u32 = 2048;
 
-/** A field's column if it is worth summarising, else 0. Booleans already take only one byte. */
+/**
+ * The field's column if it is worth summarising, else 0. A column of booleans is not, because it already
+ * takes only one byte per row.
+ */
 export function summarisedColumn(segment: usize, field: usize): usize {
   const type = Field.type(field);
   if (isArrayType(type) || valueBytes(type) == 1) return 0;

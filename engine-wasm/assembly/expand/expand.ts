@@ -66,9 +66,9 @@ function findPrefix(expansion: Expansion, word: AskedWord): void {
 }
 
 /**
- * Returns the first terms in one segment that are longer than the prefix and start with it: at most
- * PREFIX_TERMS_LISTED + 1, which tells the caller that there are too many to list. Adds the counts of all
- * such terms to the word's sums.
+ * Returns the first terms in one segment that are longer than the prefix and start with it, at most
+ * PREFIX_TERMS_LISTED + 1. If that many are returned, there are too many to list. Adds the counts of all
+ * terms with the prefix to the word's sums.
  */
 function prefixTermsOf(expansion: Expansion, word: AskedWord, entry: u32): TermList {
   const segment = Snap.segment(expansion.snapshot, entry);

@@ -13,7 +13,7 @@ import { CURSOR_BYTES, Cursor, cursorAddTo, cursorSeek, listOpen, TERMINATED } f
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 
-/** Returned if the row has no further position. */
+/** Returned in place of a position if the row has no further one. */
 export const NOWHERE: u32 = 0xffffffff;
 
 const ROWS_A_CHECK: u32 = 255;
@@ -22,8 +22,8 @@ const ROWS_A_CHECK: u32 = 255;
 const RUN_BYTES: usize = 12;
 
 /**
- * Reads one phrase in one field of one segment at a time; `open` moves to the next. Allocated in scratch
- * memory.
+ * Reads one phrase in one field of one segment at a time. `open` switches to another phrase, field or
+ * segment. Allocated in scratch memory.
  */
 @unmanaged
 export class PhraseReader {

@@ -35,7 +35,7 @@ import { unescape } from "./json-values";
 import { MemberList } from "./top-level";
 
 const QUOTE: u32 = 0x22;
-// Longer escaped names are not decoded; enough for "documents" with every letter escaped.
+// Longer escaped names are not decoded. 64 bytes are enough for "documents" with every letter escaped.
 const NAME_BYTES: u32 = 64;
 const DECODED: usize = memory.data(64);
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
@@ -122,7 +122,9 @@ class Split {
     Mem.putU32(this.result + SPLIT_AT, <u32>(at - this.input));
   }
 
-  /** Records a fault outside the documents as the body's status, unless the body already has one. */
+  /**
+   * Records a fault outside the documents as the body's status, unless an error is already recorded there.
+   */
   private noteFault(): void {
     const scan = this.scan;
     if (scan.fault != DOC_OK && Mem.u32At(this.result + SPLIT_STATUS) == DOC_OK)

@@ -22,7 +22,7 @@ import { Mem } from "../memory/mem";
 import { unescape } from "./json-values";
 import { Members } from "./json-walk";
 
-const NEXT: usize = 24; // entry offset of a u32: the next entry's address, used only until `finish`
+const NEXT: usize = 24; // offset in an entry: u32, the next entry's address, used only until `finish`
 
 /** The members collected from one text. Allocated in scratch memory. */
 @unmanaged

@@ -1,4 +1,5 @@
-// Finds, among a word's alternatives, one that makes another's lists partly redundant.
+// Finds an alternative that outscores another alternative of the same word in every row in which both have a
+// term, so that the other alternative's lists for that term can be skipped.
 
 import { Alternative, alternativeAt, TIER_BEST, Word } from "../program/search-program";
 import { listAt } from "./alternative-lists";

@@ -1,7 +1,8 @@
 // Finds the rows in one segment that match a query. Opens every alternative's posting lists, turns words into
 // bitsets, and intersects the bitsets with the live rows, the filter and the phrases. Words with few postings
-// are processed first. Once few rows remain, each of them is looked up in a list instead of reading the list
-// through. The open lists stay with the alternatives, in scoring order, for the scoring kernels.
+// are processed first. Once few rows remain, they are looked up in the next lists one by one, which is faster
+// than reading those lists through. The open lists stay with the alternatives, in scoring order, for the
+// scoring kernels.
 
 import { checkDeadline } from "../env";
 import { Filters } from "../filter/filter";
@@ -236,7 +237,10 @@ export class Matches {
     this.keep(bits, union);
   }
 
-  /** Adds a word's rows to `union`, tier by tier. */
+  /**
+   * Adds a word's rows to `union`, tier by tier. Intersects `best` and `fewestTypos` with the rows in those
+   * tiers, and sets the word's `behind` and `several`.
+   */
   private addWord(word: Word, union: usize, bits: usize): void {
     word.behind = this.best != 0 && word.tiers > TIER_BEST ? bitsNone(this.rows) : 0;
     word.several =
@@ -295,9 +299,9 @@ export class Matches {
   }
 
   /**
-   * Adds an alternative's rows to `union`. May omit rows outside `bits`. Skips terms that `leader` also has;
-   * its rows have already been added. Rows that were already in `union` are added to `several`, unless
-   * `several` is 0.
+   * Adds an alternative's rows to `union`. May omit rows outside `bits`. Skips terms that `leader` also has,
+   * because their rows have already been added. Rows that were already in `union` are added to `several`,
+   * unless `several` is 0.
    */
   private addRows(
     alternative: Alternative,

@@ -1,8 +1,8 @@
 // Allocates linear memory, which has two parts. Regions (segments, bitsets, merge output) lie below `top` and
 // live until released. Scratch memory lies above `top` and lives until the next `scratchReset`. Regions are
 // kept in address order. A new region takes the smallest free region that fits; adjacent free regions are
-// merged. `top` and the other marks are variables because an instance has one memory. Knows nothing about
-// what regions contain.
+// merged. `top` and the other marks are module variables, because an instance has only one memory. Knows
+// nothing about what regions contain.
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
@@ -63,7 +63,10 @@ function full(): void {
   unreachable();
 }
 
-/** Extends the memory in use up to `end`, which is beyond `reached`. */
+/**
+ * Extends the used memory up to `end`, which is beyond `reached`. Ends the kernel if the instance is confined
+ * or the memory cannot grow.
+ */
 function reach(end: usize): void {
   if (confined) full();
   if (end > inside) grow(end);

@@ -124,8 +124,8 @@ export function idsBegin(m: Merge): void {
 }
 
 /**
- * Merges up to `count` ids; equal hashes are ordered by row. Returns true when all are written, or if a live
- * row has no id, which fails with STATUS_DAMAGED.
+ * Merges up to `count` ids; equal hashes are ordered by row. Returns true when all ids are written. If a live
+ * row has no id, fails with STATUS_DAMAGED and returns true.
  */
 export function idsSlice(m: Merge, count: u32): bool {
   const hashes = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_HASHES);

@@ -12,8 +12,8 @@ import { ListWriter, listPosting } from "../write/posting-writer";
 import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
 
 /**
- * Number of bytes after a list that must be readable, and after the positions written that must be writable:
- * positions of up to this many bytes per row are copied as one u64.
+ * A row's positions are copied as one u64 if they have at most this many bytes. Therefore this many bytes
+ * must be readable after a list, and writable after the last position written.
  */
 export const POSITION_SLACK: usize = 8;
 
@@ -38,7 +38,7 @@ export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
   return true;
 }
 
-/** Number of postings, and of position bytes, in the open list. */
+/** Number of postings in the open list, and then its number of position bytes. */
 export function openedPostings(input: MergeInput): u32 {
   return cursorOf(input).count;
 }

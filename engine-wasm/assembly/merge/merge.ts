@@ -192,7 +192,7 @@ export function mergeBegin(entries: usize): i32 {
   return <i32>state;
 }
 
-/** True if the current field has something to do in `phase`. */
+/** True if `phase` applies to the current field. */
 function hasPhase(m: Merge, phase: u32): bool {
   const type = Mem.u8At(outputField(m) + FIELD_TYPE);
   const flags = Mem.u8At(outputField(m) + FIELD_FLAGS);

@@ -1,6 +1,6 @@
 // Checks an embedded model's bytes once, before a kernel reads them. All offsets and lengths must lie inside
-// the model, terms must be in ascending order, and no sum of numbers may be able to overflow. Vector
-// components may have any value.
+// the model, and terms must be in ascending order. Weights and factors must be small enough that sums cannot
+// overflow. Vector components may have any value.
 
 import {
   EMBEDDED_MAGIC,

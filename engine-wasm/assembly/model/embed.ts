@@ -147,7 +147,7 @@ function matchTerms(e: Embedding): void {
     Mem.putU32(entry, term);
     Mem.putU32(entry + 4, place);
     e.knownCount++;
-    // Skips this model term, so that none is matched twice even if a damaged segment repeats terms.
+    // Skips this model term: even if a damaged segment repeats a term, no model term is matched twice.
     e.place = place + 1;
   }
   if (e.term < f.terms && e.place < Model.terms(model)) return;

@@ -40,10 +40,7 @@ const KIND_STEM: u32 = 1;
 const KIND_WORD: u32 = 2;
 const KIND_DIGITS: u32 = 3; // a word with an ASCII digit, which has no stem
 
-/**
- * The segment that is open, and the term in it that is open. Occupies FEATURES_BYTES in a region or in
- * scratch memory.
- */
+/** The open segment, and the open term in it. Occupies FEATURES_BYTES in a region or in scratch memory. */
 @unmanaged
 export class Features {
   rows: u32;

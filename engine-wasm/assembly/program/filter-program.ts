@@ -1,5 +1,5 @@
-// A search program's filter operations as a table, in postfix order. They have been checked, so that running
-// them cannot underflow or overflow the stack.
+// A search program's filter operations as a table, in postfix order. The operations have been checked:
+// running them neither underflows nor overflows the stack.
 
 import {
   OP_ALL,

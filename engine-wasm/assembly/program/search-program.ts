@@ -33,7 +33,7 @@ import { Slots } from "./slots";
 export class Alternative {
   boost: f64;
   typos: u32;
-  exact: u32; // 1 = no typos, and treated as if it were the word itself
+  exact: u32; // 1 = counts as the word as written; it then has no typos
   near: u32; // nonzero = positions count toward closeness
   sequence: u32; // nonzero = the terms must be adjacent
   infix: u32; // nonzero = the alternative matches only in slots with SLOT_INFIX

@@ -1,6 +1,5 @@
 // Applies rules and pins to one segment's rows: hides, buries, boosts or pins them. Determines which of the
-// matching rows, and which pinned rows, are in the result. A row's class and boosts are computed when they
-// are asked for.
+// matching rows, and which pinned rows, are in the result. Computes a row's class and boosts on demand.
 
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";

@@ -223,8 +223,8 @@ export class Sieve {
   }
 
   /**
-   * If the first deciding key is a field, sets `zones` and the fields that go with it; otherwise sets `zones`
-   * to 0.
+   * Finds the deciding key, starting from key `first`. If it is a field in which the worst kept row has a
+   * value, sets `zones` and the fields after it. Otherwise sets `zones` to 0.
    */
   private findZones(first: u32): void {
     const program = this.program;

@@ -1,6 +1,6 @@
 // Keeps the best rows found so far, at most k. They are compared by the query's sort keys, then by sequence
-// number, larger first. A row "enters" when it becomes one of them. Memory use grows with the number of rows
-// kept, not with k.
+// number, larger first. A row "enters" when it becomes one of them. Memory usage grows with the number of
+// rows kept, not with k.
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 
@@ -115,7 +115,7 @@ export class TopK {
     this.segment = used;
   }
 
-  /** True if a new row must displace another. */
+  /** True if as many rows as wanted are kept, so that a further row must displace one of them. */
   isFull(): bool {
     return this.kept == this.wanted;
   }
@@ -191,7 +191,10 @@ export class TopK {
     if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
   }
 
-  /** Counts a change. Changing a large heap takes about a microsecond, so deadlines are checked here. */
+  /**
+   * Counts a change to the kept rows. Checks the deadline regularly, because changing a large heap takes
+   * about a microsecond.
+   */
   private change(): void {
     if ((++this.changes & CHANGES_A_CHECK) == 0) checkDeadline();
   }

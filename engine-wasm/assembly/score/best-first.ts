@@ -17,7 +17,7 @@ function before(entry: usize, bound: f64, row: u32): bool {
   return own > bound || (own == bound && Mem.u32At(entry + ENTRY_ROW) > row);
 }
 
-/** One search's candidate rows, with space to find the k-th largest number. Allocated in scratch memory. */
+/** One search's candidate rows, and the heap that `kthLargest` uses. Allocated in scratch memory. */
 @unmanaged
 export class BestFirst {
   entries: usize;

@@ -21,11 +21,13 @@ import { Signals } from "./signals";
 
 const ROWS_ASKED: u32 = 32; // with more candidates than this, look up which of them can get a place bonus
 const POSTINGS_A_ROW: u64 = 256; // unless the look-up would read more than this many postings per candidate
-// Number of rows in the first part of a range; each part raises `least` for later parts.
+// Number of rows in the first part of a range. Offering a part's rows may raise `least`, the sum that rows of
+// later parts must reach.
 const PART_FIRST: u32 = 4096;
-// Each part is this many times as large as the previous one, to profit from the raised `least`.
+// Each part is this many times as large as the previous one: as `least` rises, fewer rows of a part become
+// candidates.
 const PART_GROWTH: u32 = 16;
-// How far a score cut derived from a text match is lowered, because of rounding.
+// A score cut derived from a text match is lowered by this much to allow for rounding.
 const SCORE_MARGIN: f64 = 0.000001;
 
 /** Number of set bits below `bit`. */
@@ -93,7 +95,10 @@ export class Candidates {
     }
   }
 
-  /** The smallest sum at which a row can be among the best, judging by the scores computed so far. */
+  /**
+   * The smallest sum (text match plus bonus) with which a row can still be among the best, judging by the
+   * scores computed so far.
+   */
   leastSum(state: u32): f64 {
     const top = this.top;
     const kept = top.leastSum();
@@ -113,7 +118,10 @@ export class Candidates {
     this.queue.clear();
   }
 
-  /** The score that a row without a bonus needs to reach the sum `least`. */
+  /**
+   * Lower bound on the word score, without closeness, that a row needs for its sum to reach `least` without a
+   * bonus.
+   */
   scoreCut(least: f64, state: u32): f64 {
     const signals = this.signals;
     return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.scoreMost() - SCORE_MARGIN;
@@ -131,8 +139,8 @@ export class Candidates {
   }
 
   /**
-   * Adds the rows of [from, to) whose upper bound reaches `least` to the candidates. The bound is computed
-   * only for rows with a high enough score.
+   * Adds to the candidates those rows of [from, to) whose upper bound reaches `least`. Computes the bound
+   * only for rows whose score is high enough for that.
    */
   addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): void {
     const scored = this.scored;
@@ -141,7 +149,8 @@ export class Candidates {
     const cut = this.scoreCut(least, state);
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
-    // Score that a row must reach if it is not known to get a bonus.
+    // Minimum score for rows that are not known to get a bonus. Without a look-up, any of them may still get
+    // one.
     const plainCut = asked ? cut : cut - bonus;
     const tied = top.isFull() && least == top.leastSum(); // whether `least` is the sum of the worst kept row
     const end = Bits.words(to);
@@ -193,7 +202,7 @@ export class Candidates {
     this.queue.add(bound, row, number);
   }
 
-  /** True if no candidate could score more with the alternatives that were skipped. */
+  /** True if the skipped alternatives cannot raise any candidate's score. */
   allScored(): bool {
     const words = this.words;
     const queue = this.queue;

@@ -1,8 +1,8 @@
 // The ranking signal "closeness", which rewards neighbouring query words that are close to each other in a
-// row. For each pair, the best pair of positions in one field counts. Only rows with several words get it.
-// `of` computes the signal; because it reads positions, it is called only for rows that may be among the
-// best, in any order. `most` bounds it for any row, `bound` for a row whose words are known. `sumOf` returns
-// the value before weighting, for explanations.
+// row. For each pair of neighbouring query words, the best pair of positions in one field counts. Only rows
+// with several words get it. `of` computes the signal. It reads positions, so it is called only for rows that
+// may be among the best; they may come in any order. `most` bounds the signal for any row, `bound` for a row
+// whose words are known. `sumOf` returns the value before weighting, for explanations.
 
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -104,8 +104,8 @@ export class Closeness {
   }
 
   /**
-   * Best closeness of two positions, one from each run. A step of g forward from run `a` to run `b` counts
-   * 1/g, a step of g back 1/(2(g + 1)), and a step above GAP_MAX 0.
+   * Best closeness of two positions, one from each run. A position in `b` counts 1/g if it is g after the
+   * position in `a`, 1/(2(g + 1)) if it is g before it, and 0 if g is above GAP_MAX.
    */
   private closeness(a: usize, b: usize): f64 {
     const near = this.near;

@@ -1,4 +1,5 @@
-// Compares many scores with one cut (a minimum score), without knowing which rows they belong to.
+// Compares many scores with one cut (a minimum score). Works on plain arrays of scores and does not know
+// which rows they belong to.
 import { Mem } from "../memory/mem";
 
 /** True if all numbers are below the cut. */

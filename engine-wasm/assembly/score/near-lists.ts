@@ -26,7 +26,8 @@ export const RUN_BYTES: usize = 12;
 
 // If a word has more lists than this, each row gets a chain of the lists that contain it.
 const LISTS_PROBED: u32 = 8;
-// Above this many postings per row, each row is sought in the list instead of reading it through.
+// If a list has more than this many postings per row to look up, each row is sought in the list. Otherwise
+// the whole list is read.
 const SEEK_ABOVE: u32 = 12;
 const LISTS_A_CHECK: u32 = 63; // bit mask: a deadline check every 64 lists
 const RUNS_A_CHECK: u32 = 1023; // bit mask: a deadline check every 1024 list lookups
@@ -78,7 +79,7 @@ export class NearLists {
 
   /**
    * Sets the rows that may be looked up from now on: the rows of `some` in [first, end). `first` and `end`
-   * follow the rules of `numberRows`.
+   * must be valid bounds for `numberRows`.
    */
   ask(some: usize, first: u32, end: u32): void {
     this.bits = some;

@@ -93,7 +93,10 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Returns the rows in one bitset word that may get the bonus. Valid only for rows that `starts` knows. */
+  /**
+   * Returns the rows in bitset word number `word` that may get a place bonus. Valid only for rows that
+   * `starts` knows.
+   */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }
@@ -107,7 +110,7 @@ export class PlaceBonus {
   /**
    * Returns the larger of the two place bonuses if a queried slot consists of exactly the query's words and
    * the row has every word as written. Otherwise returns `startsBonus` if a queried slot begins with the
-   * words in order, or 0. Must not be called for a row whose `bound` is 0, which gets no bonus.
+   * words in order, else 0. Must not be called for a row whose `bound` is 0, which gets no bonus.
    */
   of(row: u32, state: u32): f64 {
     const program = this.program;
@@ -138,12 +141,12 @@ export class PlaceBonus {
   }
 
   /**
-   * Checks whether `word` is at position `word` in the slot of `run`, with all earlier words at their
-   * positions. If so, counts it in `reached` and returns true.
+   * Checks whether word number `word` is at position `word` in the run's slot, and all earlier words are at
+   * their positions. If so, counts the word in `reached` and returns true.
    */
   private advance(run: usize, word: u32): bool {
     const place = this.reached + ((<usize>Mem.u32At(run)) << 2);
-    // True: an earlier run has already counted the word.
+    // Either an earlier run has already counted this word, or the slot lacks an earlier word.
     if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1;
     const end = Mem.u32At(run + 8);
     for (let i = Mem.u32At(run + 4); i < end; i++) {

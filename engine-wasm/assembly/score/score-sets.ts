@@ -27,8 +27,8 @@ import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_GROWTH: u32 = 4;
-const ROWS_LEAST: u32 = 512; // if a range has fewer rows, scoring all of them is faster
-const PART_MOST: u32 = 256; // maximum number of candidates offered at a time
+const ROWS_LEAST: u32 = 512; // with fewer rows in a range, scoring all of them is faster than selecting some
+const PART_MOST: u32 = 256; // with more candidates than this, offer a range's rows part by part
 
 /** Visits the current segment's rows, set by set. Allocated in scratch memory. */
 @unmanaged
@@ -132,7 +132,10 @@ export class SetVisitor {
     return true;
   }
 
-  /** Moves to `set` the rows of `from` that are also in `a` and `b`; 0 for `a` or `b` means all rows. */
+  /**
+   * Moves the rows of `from` that are in both `a` and `b` to `set`. 0 in place of `a` or `b` stands for all
+   * rows.
+   */
   private take(set: usize, from: usize, a: usize, b: usize): void {
     bitsMove(set, from, a == 0 ? from : a, b == 0 ? from : b, this.rows);
   }
@@ -200,8 +203,10 @@ export class SetVisitor {
   }
 
   /**
-   * Returns the rows of `set` in [from, to) that can score enough to reach the top k, judging by lengths and
-   * lists. No row is in a better state than `state`. `which` says which alternatives can contribute.
+   * Returns the rows of `set` in [from, to) that can score enough to reach the top k, judging by their
+   * lengths and, if all rows are in the same state (`oneState`), by posting lists. Returns `set` itself if
+   * selecting rows does not pay off. No row is in a better state than `state`. `which` says which
+   * alternatives can contribute.
    */
   private enough(set: usize, from: u32, to: u32, state: u32, which: u32, oneState: bool): usize {
     const top = this.top;

@@ -25,7 +25,8 @@ import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED, wordBit } from "./row-state";
 
-// Above this many postings per row to score, each row is sought in the list instead of reading it through.
+// If a list has more than this many postings per row to score, each row is sought in the list. Otherwise the
+// list is read through.
 const SEEK_ABOVE: u64 = 12;
 const STEPS_A_CHECK: u32 = 0x4000; // a deadline check follows after this many `steps`
 const NO_SUM: u64 = 0x8000000000000000; // the bits of -0: nothing has been added to the sum, not even 0

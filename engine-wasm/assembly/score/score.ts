@@ -19,7 +19,8 @@ import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_ROWS: u32 = 32768; // usual number of rows in a range; the rows' arrays then fit in the CPU cache
-// Minimum size of the first range; later ranges are larger, since the rows kept so far rule out most rows.
+// Minimum number of rows in the first range. Later ranges are larger, because the rows kept by then rule out
+// most others.
 const RANGE_FIRST: u32 = 1024;
 const RANGE_MATCHING: u32 = 1024; // a range is enlarged, if necessary, to have about this many matching rows
 // The same for the first range; smaller ranges would restart the posting lists too often.

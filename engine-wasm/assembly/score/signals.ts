@@ -117,7 +117,7 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
 
-  /** The largest bonus that the row would have in the best state. */
+  /** Upper bound on the row's bonus in any state. */
   rowBonusMost(row: u32): f64 {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.most(this.bestState);
   }
@@ -141,7 +141,7 @@ export class Signals {
     return this.place.most(state) == 0 || this.place.starts.areKnown(from, to);
   }
 
-  /** Number of postings that `findRowsWithBonus` would read. */
+  /** Approximate number of postings that `findRowsWithBonus` would read. */
   postingsToFind(from: u32, to: u32): u64 {
     return this.place.starts.postings(from, to);
   }

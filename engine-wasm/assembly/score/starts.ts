@@ -62,7 +62,7 @@ export class Starts {
   program: SearchProgram;
   segment: usize;
   rows: u32;
-  known: usize; // u8 by piece: 1 = `starts` and `wholes` are complete for its rows; address 0 = for no piece
+  known: usize; // u8 by piece: 1 = `find` has covered its rows; address 0 = it has covered no piece
   starts: usize; // bitset: rows with a slot in which the first word is at position 0
   // Bitset: rows of `starts` in which that slot has exactly as many tokens as the query has words.
   wholes: usize;
@@ -132,7 +132,7 @@ export class Starts {
     return (postings * (end - first)) / this.rows;
   }
 
-  /** Finds the starts and wholes among the rows in the pieces that contain [first, end). */
+  /** Fills in `starts` and `wholes` for all rows in the pieces that overlap [first, end). */
   find(first: u32, end: u32): void {
     const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
     const to = min(this.rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);

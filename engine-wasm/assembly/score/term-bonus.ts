@@ -56,7 +56,7 @@ export class TermBonus {
       if (this.rowsWith == 0) this.rowsWith = bitsNone(this.rows);
       bitsOr(this.rowsWith, one.bits, this.rows);
       if (one.bonus >= BONUS_LINE) this.lift(one.bits);
-      else this.most += one.bonus; // an upper bound, because of several terms in a group only one applies
+      else this.most += one.bonus; // an upper bound: only one term per group applies to a row
     }
   }
 
@@ -121,7 +121,7 @@ export class TermBonus {
     return i;
   }
 
-  /** The number after the last term in the group of term `i`. */
+  /** Index after the last term in the group of term `i`. */
   private groupEnd(i: u32): u32 {
     const ranking = this.ranking;
     const group = ranking.bonusTermAt(i).group;

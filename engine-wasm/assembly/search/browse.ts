@@ -10,8 +10,8 @@ import { TopK } from "../rank/topk";
 import { Signals } from "../score/signals";
 import { failed } from "../status";
 
-// Order in which a query without words visits the rows.
-// More than the sequence number decides, so no visiting order puts the best rows first.
+// Orders in which a query without words visits the rows. BY_KEYS: more than the sequence number decides how
+// rows rank, so no visiting order is best first.
 export const BY_KEYS: u32 = 0;
 const NEWEST_FIRST: u32 = 1; // by descending sequence number: rows arrive best first
 export const OLDEST_FIRST: u32 = 2; // by ascending sequence number: rows arrive best first
@@ -24,7 +24,7 @@ const WORDS_A_CHECK: u32 = 63;
 
 /**
  * The order in which `browse` visits the query's rows. Without words, neighbours, boosts and pins, all rows
- * have the same relevance and class, so the relevance and class keys do not affect it.
+ * have the same relevance and class, so sort keys by relevance and class are ignored.
  */
 export function browseOrder(program: SearchProgram): u32 {
   if (!program.browses || !program.ranking.isPlain) return BY_KEYS;

@@ -188,7 +188,7 @@ class Explainer {
       if (word.exact == 0) exact = false;
       matched++;
     }
-    // The row matches the query; otherwise it is in the result only because it is pinned.
+    // False if the row does not match the query and is in the result only because it is pinned.
     const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0;
     const words = isFound ? matched : 0;
     const state = rowState(words, typos, exact);

@@ -1,6 +1,6 @@
 // Returns the properties of a field type's values: kind, width, range and order. The rest of the engine uses
-// these functions. Only columns/column-values.ts, which reads and scans columns, also distinguishes types
-// itself.
+// these functions instead of checking the type. The exception is columns/column-values.ts, which reads and
+// scans columns.
 import {
   ARRAY_TYPES,
   FLOAT_TYPES,

@@ -36,10 +36,7 @@ function findPositions(cursor: Cursor): bool {
   return true;
 }
 
-/**
- * The positions read so far, u32 each, of one posting after another. Allocated in scratch memory; grows as
- * needed.
- */
+/** The positions read so far (u32 each), posting by posting. Allocated in scratch memory; grows as needed. */
 @unmanaged
 export class Positions {
   buffer: usize;

@@ -312,7 +312,7 @@ function goBack(cursor: Cursor, row: u32): void {
   cursor.positionAt = cursor.tailPositions;
   if (cursor.block == cursor.blocks) return;
   const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
-  // Not checked here, but when the positions are decoded.
+  // Not checked here: damage is found when the positions are decoded.
   cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS);
 }
 

@@ -25,7 +25,7 @@ export class JoinedTokens {
 
   // Number of tokens in the run (tokens linked by joiners) that the next token continues; 0 = none.
   private run: u32;
-  private joinable: bool; // whether the run has at most JOIN_PARTS_MAX tokens and no ideographs
+  private joinable: bool; // whether the run so far can be joined: few enough tokens and bytes, no ideographs
   private numbers: bool; // whether every token of the run so far consists of digits
   private joinsNumbers: bool; // whether every joiner of the run so far is JOIN_ALL
 

@@ -9,8 +9,8 @@ import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
 /**
- * If less than this is left of a column of squared length 1 after projection, earlier columns are taken to
- * span it. Exceeds f32 rounding errors.
+ * Columns are scaled to length 1. If a column's squared length falls below this once the earlier columns'
+ * directions are removed, the column counts as spanned by them. Larger than f32 rounding errors.
  */
 const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;
@@ -144,7 +144,7 @@ class Factor {
 
   /**
    * Writes the matrix that orthonormalises the columns to f64[width][width] at `out`: D^-1 P R^-1 with R =
-   * L'. The inverse of R is solved row by row.
+   * L'. Computes the inverse of R row by row, from the last row up.
    */
   putInverse(out: usize): void {
     const width = this.width;

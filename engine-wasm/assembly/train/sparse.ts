@@ -147,8 +147,9 @@ export function termRows(sparse: Sparse, documents: usize, stride: usize, width:
 }
 
 /**
- * Writes to `to` the sum of the rows that the entries between the two starts at `starts` name, weighted by
- * the entries' values.
+ * Adds up the rows that one document's or term's entries refer to, each multiplied by the entry's value, and
+ * writes the sum to `to`. `starts` is the address of the u32 index of its first entry; the next u32 is the
+ * end index.
  */
 function addUp(starts: usize, entries: usize, rows: usize, stride: usize, width: u32, to: usize): void {
   const bytes = (<usize>width) << 2;

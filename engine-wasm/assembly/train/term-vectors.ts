@@ -18,7 +18,7 @@ import { orthonormalise } from "./orthonormal";
 import { documentRows, Sparse, termRows } from "./sparse";
 
 /**
- * Number of directions computed. It exceeds the number of directions kept, which makes those more accurate.
+ * Number of directions computed. Computing more directions than are kept makes the kept ones more accurate.
  */
 const WIDTH_MAX: u32 = VECTOR_SIZE + 32;
 /**

@@ -23,7 +23,7 @@ import { SPARSE_BYTES, Sparse } from "./sparse";
 import { termVectors } from "./term-vectors";
 import { Chosen, chooseTerms } from "./vocabulary";
 
-/** The state of a training that is still needed after the segment has been freed. */
+/** The part of a training's state that is still needed after the segment has been freed. */
 @unmanaged
 class Training {
   sparse: Sparse;
@@ -34,10 +34,10 @@ class Training {
 
 /**
  * Trains on the segment in the region `segment`, which it frees. The region contains `bytes` bytes: the parts
- * listed in features.ts, without the `skipped` bytes after the header. `options` is a region of TRAIN_*.
- * Returns a region with the model, whose header contains its length. The same input always yields the same
- * model. Returns -STATUS_BAD_PROGRAM if the options are malformed, or -STATUS_DAMAGED, after which the
- * instance must be discarded.
+ * listed in features.ts, without the `skipped` bytes after the header. `options` is a region laid out as
+ * TRAIN_*. Returns a region with the model, whose header contains its length. The same input always yields
+ * the same model. Returns -STATUS_BAD_PROGRAM if the options are malformed, or -STATUS_DAMAGED, after which
+ * the instance must be discarded.
  */
 export function train(segment: usize, bytes: u32, skipped: u32, options: usize): i32 {
   statusReset();

@@ -1,6 +1,6 @@
-// An output buffer for a segment, which is written front to back. When building, it is growing scratch
-// memory; when merging, a region. Offsets are relative to the segment's first byte and stay valid; addresses
-// are valid until the next `sinkNeed`.
+// An output buffer for a segment, which is written front to back. A build writes to growing scratch memory, a
+// merge to a region. Offsets are relative to the segment's first byte and stay valid; addresses are valid
+// until the next `sinkNeed`.
 
 import { release, reserve, scratch } from "../memory/arena";
 import { CHECKED } from "../memory/checked";

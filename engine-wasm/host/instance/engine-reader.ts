@@ -45,8 +45,9 @@ export class EngineReader {
 
   /**
    * Must be called once the owner has abandoned the memory and no read is running here. The whole memory
-   * stays allocated while any thread's heap refers to it. A small memory is left to V8's own collection;
-   * otherwise, with many small indexes being written, this thread would collect constantly.
+   * stays allocated while any thread's heap refers to it, so a large one is reported as garbage. A small one
+   * is left to V8's own collection: while many small indexes are being written, this thread would otherwise
+   * collect constantly.
    */
   discard(): void {
     const { byteLength } = this.#instance.memory.buffer;

@@ -229,7 +229,7 @@ export class Engine {
     return this.#sharing?.reads ?? 0;
   }
 
-  /** Ends all loans, because the engine is abandoning this memory or its contents are unknown. */
+  /** Ends all loans. Called when the engine abandons this memory or its contents are no longer known. */
   end(): void {
     this.#sharing?.end();
     this.#sharing = null;
@@ -354,12 +354,15 @@ export class Engine {
     return new Merge(this.#instance, entries);
   }
 
-  /** Peak use of linear memory, which never shrinks until the engine is renewed. */
+  /** Peak linear memory usage, which never shrinks until the engine is renewed. */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }
 
-  /** Total bytes of segments, bitsets and snapshots: roughly the memory that a renewal would leave in use. */
+  /**
+   * Total bytes of regions in use, such as segments, bitsets, codes and snapshots: roughly the memory that a
+   * renewal would leave in use.
+   */
   usedBytes(): number {
     this.#sharing?.sweep();
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());

@@ -2,7 +2,7 @@
 // small steps, while the old instance continues to serve. The other regions follow at the end.
 import type { EngineInstance } from "../wasm/memory.js";
 
-/** A segment or live bitset that survives a renewal. */
+/** A segment, live bitset or codes region that survives a renewal. */
 export interface Region {
   address: number;
   bytes: number;

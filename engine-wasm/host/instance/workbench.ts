@@ -201,8 +201,8 @@ export class Workbench {
   }
 
   /**
-   * Drops the instance of an idle workbench if it has grown. The next call creates a new one within a
-   * millisecond.
+   * Drops the instance of an idle workbench if its memory has grown beyond RESTING_BYTES_MAX. The next call
+   * creates a new instance within a millisecond.
    */
   rest(): void {
     if (this.#instance === null || this.#instance.memoryBytes() <= RESTING_BYTES_MAX) return;

@@ -146,8 +146,8 @@ export interface TermBonus {
 /** An effect that the index's owner has chosen for documents that pass a filter. */
 export interface SearchRule {
   /**
-   * The first "hide", "bury" or "keep" rule that applies to a row decides. "keep" leaves the row where it is,
-   * pinned or not.
+   * The first "hide", "bury" or "keep" rule that applies to a row decides, and later ones have no effect on
+   * it. "keep" leaves the row where it is, pinned or not.
    */
   readonly effect: "hide" | "bury" | "boost" | "keep";
   /** Weight of a boost, at least 0. A weight of 10 doubles the relevance. */

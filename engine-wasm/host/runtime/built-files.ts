@@ -1,5 +1,6 @@
 // Locates built files. Everything loaded by path (the engine, the entry points of threads and processes) is
-// found in the same way by a source file, a built program, and a chunk shared by several programs.
+// found from here, whether this code runs as a source file, in a built program, or in a chunk shared by
+// several programs.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

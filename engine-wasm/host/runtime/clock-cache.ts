@@ -12,7 +12,7 @@ interface Entry<V> {
 
 export class ClockCache<K, V> {
   readonly #weightMax: number;
-  /** In the order in which eviction visits them. */
+  /** The entries, in the order in which eviction visits them. */
   #entries = new Map<K, Entry<V>>();
   /**
    * Always positioned before the oldest entry, because eviction either removes the entries it passes or moves

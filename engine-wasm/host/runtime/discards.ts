@@ -62,8 +62,8 @@ export function collect(): void {
 /**
  * From now on, whenever this thread becomes idle after work, it calls `rest` and then, if there may be much
  * garbage, collects all of it. V8 alone would keep the garbage until the thread has work again. If there is
- * little garbage, it does not collect, because the optimised code that V8 drops in a collection is worth
- * more.
+ * little garbage, it does not collect, because V8 would also drop optimised code, which is worth more than
+ * the memory.
  */
 export function collectWhenIdle(rest: () => void = () => undefined): void {
   let since = performance.eventLoopUtilization();

@@ -1,6 +1,6 @@
 // Keeps optimised code alive. V8 compiles a hot function for the object shapes that it sees. A full
-// collection discards that code if no object of that shape is alive at the time, and the function must be
-// recompiled even if the next request creates one. Therefore each class whose objects live for only one
+// collection discards that code if no object of such a shape is alive at the time, and the function has to be
+// compiled again for the next request that creates one. Therefore each class whose objects live for only one
 // request keeps one object alive permanently. Closures have the same problem, so a request's hot loops are
 // plain loops and named functions, not callbacks created per request.
 

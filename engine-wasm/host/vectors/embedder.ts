@@ -123,9 +123,7 @@ export class Embedder {
     return this.#loans;
   }
 
-  /**
-   * Peak use of linear memory. It never shrinks, so after a large segment only a fresh embedder uses less.
-   */
+  /** Peak linear memory usage. It never shrinks, so after a large segment only a fresh embedder uses less. */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }

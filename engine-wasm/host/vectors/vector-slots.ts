@@ -19,7 +19,7 @@ export class VectorSlots {
   readonly max: number;
   readonly #newTable: () => VectorTable;
   #table: VectorTable | null = null;
-  /** Owner of each slot. */
+  /** For each slot, the map that contains its document. */
   readonly #owners: SlotsOfIndex[] = [];
   readonly #seqs: number[] = [];
   /** The next slot to use. */

@@ -18,7 +18,7 @@ export class VectorTable {
     this.#instance = instance;
   }
 
-  /** Slots must be filled for the first time in ascending order. Throws EngineError("memory"). */
+  /** Stores a record in a slot. Slots must first be used in ascending order. Throws EngineError("memory"). */
   put(slot: number, record: Uint8Array): void {
     if (slot === this.#chunks.length * SLOTS_A_CHUNK)
       this.#chunks.push(this.#instance.reserve(SLOTS_A_CHUNK * VECTOR_BYTES));

@@ -76,7 +76,7 @@ export class EngineInstance {
     return !this.#trapped;
   }
 
-  /** Peak use of linear memory, which never shrinks. The system allocates pages only up to this peak. */
+  /** Peak linear memory usage, which never shrinks. The system allocates pages only up to this peak. */
   memoryBytes(): number {
     return this.#trapped ? this.memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }

@@ -222,7 +222,7 @@ export class Promising {
     this.lookThrough(true);
   }
 
-  /** Searches either the word's large lists or its small lists. */
+  /** Searches the word's large lists if `large`, otherwise its small lists. */
   private lookThrough(large: bool): void {
     const word = this.program.wordAt(0);
     const least = this.lengths.leastSaturation;
@@ -244,8 +244,9 @@ export class Promising {
   }
 
   /**
-   * Adds those of a list's rows whose sum may be large enough. For a small list, also adds all its rows to
-   * `inSmall`. `large` is true for a large list. `reaches` is true if some row in the list may reach the cut.
+   * Adds those of a list's rows whose sum may be large enough. `large` says whether the list is large. If it
+   * is small, all its rows are also added to `inSmall`. `reaches` is true if some row in the list may reach
+   * the cut.
    */
   private addRows(reach: Reach, large: bool, reaches: bool): void {
     const cursor = reach.cursor;

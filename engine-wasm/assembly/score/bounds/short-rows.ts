@@ -26,7 +26,8 @@ export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` 
 // If an alternative has more lists, they are not examined, because that would take too long.
 const LISTS_MOST: u32 = 64;
 const SHARE: u32 = 2; // dropping long rows is worthwhile if at most 1 / SHARE of the rows remain
-// The same for a one-word query; stricter, because promising.ts is the alternative there.
+// The same for a one-word query. The condition is stricter because promising.ts can select such a query's
+// rows instead.
 const SHARE_OF_ONE_WORD: u32 = 16;
 const MISSES_MOST: u32 = 2; // after this many ranges in which it was not worthwhile, stop trying
 // If at most this many of 64 rows are to be checked, they are checked one by one.
@@ -73,7 +74,9 @@ export class ShortRows {
     this.wordsChanged();
   }
 
-  /** Must be called when the set of remaining words has changed. */
+  /**
+   * Must be called when the set of remaining words (WORDS_LEFT) has changed, because the limits depend on it.
+   */
   wordsChanged(): void {
     this.misses = 0;
     this.cut = NaN;
@@ -81,8 +84,8 @@ export class ShortRows {
 
   /**
    * Returns the rows of `set` in [from, to) (`count` rows) that are short enough for their words to score
-   * `cut`: a bitset valid for this range until the next call, or `set` itself. `which` says which
-   * alternatives can contribute.
+   * `cut`: a bitset valid for this range until the next call, or `set` itself if dropping long rows is not
+   * worthwhile. `which` says which alternatives can contribute.
    */
   among(set: usize, count: u32, from: u32, to: u32, cut: f64, which: u32): usize {
     if (this.misses == MISSES_MOST) return set;
