@@ -117,7 +117,7 @@ async function answer(shard: Shard, op: number, reader: MessageReader): Promise<
   }
 }
 
-/** Returns null if the message is not a read. */
+/** Answers the frequent reads, most of them synchronously. Returns null for any other message. */
 function answerRead(
   shard: Shard,
   op: number,

@@ -220,7 +220,7 @@ export class IndexShard {
     return similarities;
   }
 
-  /** Repairs vectors that reads found damaged. */
+  /** Makes background work repair the vectors that reads found damaged. */
   #mendVectors(): void {
     if (this.#state.vectors.damaged.size > 0) this.#maintenance.wake();
   }

@@ -88,7 +88,7 @@ export interface IndexStats {
   terms: number;
   /** Number of segments with an older schema version, which are waiting to be re-indexed. */
   staleSegments: number;
-  /** True while a merge or re-index is running. */
+  /** True while any background work is running, such as a merge or a re-index. */
   merging: boolean;
   /** True if there may be work to do once the index is quiet. */
   maintenanceDue: boolean;

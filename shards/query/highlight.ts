@@ -61,8 +61,8 @@ export class Highlighter {
   }
 
   /**
-   * Returns a field's highlight. From an array, shows the element with the most distinct words. Null if
-   * nothing matches within the first HIGHLIGHT_TEXT_BYTES.
+   * Returns a field's highlight. From an array, shows the element in which the most distinct query words
+   * match. Null if nothing matches within the first HIGHLIGHT_TEXT_BYTES.
    */
   #field(value: unknown, field: HighlightField): FieldHighlight | null {
     let best: MarkedText | null = null;

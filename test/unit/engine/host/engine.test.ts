@@ -49,8 +49,8 @@ test("locates sequence numbers, including deleted rows", () => {
 });
 
 /**
- * Returns the address of a region too large for any hole inside the memory, so it starts where the free
- * memory at the end does.
+ * Returns the address where the free memory at the end begins. A region of this size fits into no hole
+ * further inside, so it is placed there.
  */
 function wholeRegion(engine: Engine): number {
   const address = engine.reserveSegment(1_000_000);

@@ -36,7 +36,10 @@ function check({ engine, snapshot, rows }: Catalogue, changes: Partial<SearchPro
   expect(answer).toEqual(searchTwin(rows, asked, (id) => bench.hash(id)));
 }
 
-/** Returns one of few or very many distinct numbers, dense near 0 and sparse elsewhere. */
+/**
+ * Returns one of at most 48 numbers, which lie close together near 0 and ever farther apart away from it.
+ * `spread` is the ratio between consecutive magnitudes.
+ */
 function uneven(pick: Pick, spread: number): number {
   const magnitude = pick([0, 1, 2, 3, 4, 5]);
   return pick([1, -1]) * Math.floor(pick([0.1, 0.3, 0.7, 0.9]) * spread ** magnitude);

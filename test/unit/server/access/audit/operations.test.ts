@@ -18,7 +18,7 @@ test("each action has one operation, and each target is in the path or in the re
     ({ operation, target }) =>
       !ROUTES.find((route) => route.operation === operation)!.path.includes(`{${target}}`),
   );
-  // Their targets come from their replies, which the end-to-end test checks.
+  // The targets of these operations come from the replies, which the end-to-end test checks.
   expect(answered.map(({ operation }) => operation).sort()).toEqual([
     "copySettings",
     "createDataSource",

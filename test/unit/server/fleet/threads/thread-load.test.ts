@@ -1,4 +1,5 @@
-// When a thread wants help, according to its event loop and to the queries that it is answering.
+// When a thread is so busy that it leaves reads to the shards' threads, judged by its event loop and by the
+// number of queries that it is answering.
 import { beforeEach, expect, test } from "vitest";
 import { QueryLoad } from "../../../../../server/fleet/threads/query-load.js";
 import { ThreadLoad } from "../../../../../server/fleet/threads/thread-load.js";
