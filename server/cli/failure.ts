@@ -1,4 +1,4 @@
-// Defines how a command ends if it cannot do its job, and the exit codes.
+// Defines the exit codes, and the error with which a command reports that it cannot do its job.
 import { InputError } from "../documents/formats/input-error.js";
 
 /**

@@ -39,7 +39,10 @@ export function renderTable(
   ];
 }
 
-/** Narrows the widest column by one, again and again, until a row fits. */
+/**
+ * Narrows the widest column by one, again and again, until a row fits or all columns have their minimum
+ * width.
+ */
 function fitWidths(columns: readonly Column[], widths: number[], width: number): void {
   const least = columns.map((column, i) => Math.min(widths[i]!, column.minWidth ?? DEFAULT_MIN_WIDTH));
   let excess = widths.reduce((sum, w) => sum + w, 0) + GAP * (columns.length - 1) - width;

@@ -26,8 +26,8 @@ export class CoachPool {
   }
 
   /**
-   * Runs an analysis. Only one runs at a time; others wait for it. Rejects if the thread fails or takes too
-   * long.
+   * Runs an analysis. Only one runs at a time; later calls wait for their turn. Rejects if the thread fails
+   * or takes too long.
    */
   async analyse(
     task: Omit<CoachTask, "port">,
@@ -70,7 +70,7 @@ export class CoachPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/coach/coach-worker.js"),
-      atomics: "disabled", // a thread waiting in Atomics would not close its ports
+      atomics: "disabled", // a thread blocked in Atomics.wait would not close its ports
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS_MAX,

@@ -1,5 +1,5 @@
-// Messages between the server and the coach's thread. They are the task, and the questions that the thread
-// asks while it works on the task.
+// Messages between the server and the coach's thread: the task, the questions that the thread asks during the
+// task, and the server's answers.
 import type { MessagePort } from "node:worker_threads";
 import type { LogRows } from "../query-log/reports/stored-rows.js";
 import type { ShopAnswer, ShopQuestion } from "./shop.js";

@@ -289,7 +289,10 @@ class Gathering {
     }
   }
 
-  /** Records a person's next search, and the step that leads to it from the previous one. */
+  /**
+   * Records a person's next search. If it forms a Step with the person's previous search, records the step as
+   * well.
+   */
   #visit(visitor: Visitor, at: number, text: number, clicked: boolean): void {
     const before = { ...visitor };
     visitor.at = at;

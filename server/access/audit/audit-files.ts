@@ -19,9 +19,9 @@ export async function olderNumbers(directory: string): Promise<number[]> {
 }
 
 /**
- * Frees the name audit.ndjson for a new file; nothing may have it open. Each older file moves up by one
- * number, up to the first free number. If all `filesMax` names are taken, the oldest file is overwritten. If
- * the process dies halfway, one number stays free and the next rotation fills it: no file is lost, and the
+ * Frees the name audit.ndjson for a new file. The current file must not be open. Each older file moves up by
+ * one number, up to the first free number. If all `filesMax` names are taken, the oldest file is overwritten.
+ * If the process dies halfway, one number stays free and the next rotation fills it: no file is lost, and the
  * order stays intact.
  */
 export async function rotate(directory: string, filesMax: number): Promise<void> {

@@ -41,8 +41,8 @@ interface Written {
 export class AuditLog {
   readonly #options: Options;
   /**
-   * Null before the first line and after a failed write. In both cases the next write first inspects the end
-   * of the file.
+   * The open current file. Null before the first line and after a failed write: the next write then opens the
+   * file and, if its last line is unfinished, ends that line.
    */
   #written: Written | null = null;
   #seq: number | null = null;

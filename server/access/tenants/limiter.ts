@@ -34,8 +34,8 @@ export interface UseUnderWay {
 
 export interface MonthlyCounter {
   /**
-   * Reserves one use until `end` counts or releases it. If the plan's uses for the month are exhausted,
-   * including uses in progress, throws SK-SYS-429 for a search and SK-AI-429 for an analysis.
+   * Reserves one use until `end` counts or releases it. Throws SK-SYS-429 for a search, or SK-AI-429 for an
+   * analysis, if the uses counted this month and those in progress have reached the plan's limit.
    */
   begin(metered: Metered, tenant: number, plan: Plan, now: Date): UseUnderWay;
   /**

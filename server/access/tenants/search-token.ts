@@ -32,7 +32,7 @@ const TOKEN = object(
   { unknown: "refused", nulls: "refused" },
 );
 
-/** What a token restricts. A null member adds no restriction to those of the key. */
+/** A token's restrictions, which apply in addition to its key's. A null member restricts nothing. */
 export interface SearchToken {
   /** Identifies the token for its rate limit. */
   readonly signature: string;

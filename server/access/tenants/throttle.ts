@@ -24,7 +24,7 @@ const SET_WORDS = 2 * PLACES;
 const HEAD_WORDS = SET_WORDS;
 const KEY_BYTES = 16;
 const HASH_DIGITS = 16;
-/** Maximum number of buckets: 256 MiB. */
+/** Maximum number of buckets. They take 256 MiB. */
 const BUCKETS_MAX = 1 << 24;
 
 /**
@@ -48,7 +48,7 @@ export class Throttle implements RateLimiter {
   readonly #key: string;
   readonly #claimMark: bigint;
 
-  /** A table for at least `bucketsMax` buckets, all full. */
+  /** Creates a table of at least `bucketsMax` buckets, but no more than BUCKETS_MAX. All of them are full. */
   static table(bucketsMax: number): SharedArrayBuffer {
     const sets = Math.ceil(Math.min(bucketsMax, BUCKETS_MAX) / PLACES);
     const table = new SharedArrayBuffer((HEAD_WORDS + sets * SET_WORDS) * WORD_BYTES);

@@ -1,6 +1,6 @@
-// The model servers named in settings, and their API keys. Settings never contain a key: it is removed from a
-// change, and the index record stores it sealed for its tenant and its server. Knows nothing about what the
-// servers are used for.
+// The model servers named in settings, and their API keys. Settings never contain a key: a key in a settings
+// change is taken out, sealed for its tenant and its server, and stored in the index record. Knows nothing
+// about what the servers are used for.
 import { defaultsTo } from "../../ground/input/object-reader.js";
 import { checked, type InputRules, refuse, secret, text } from "../../ground/input/readers.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";

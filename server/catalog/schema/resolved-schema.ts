@@ -18,7 +18,8 @@ import type { IndexSettings } from "../definition/settings.js";
 import type { IndexRecord } from "../records/index-record.js";
 
 /**
- * An index never reaches this many schema versions, so adding multiples of it keeps version numbers unique.
+ * Distance between the schema versions of two analyser versions. No index reaches this many schema versions,
+ * so every combination of analyser version and schema version gets a number of its own.
  */
 const SCHEMA_VERSIONS = 2 ** 20;
 

@@ -18,8 +18,9 @@ const EMPTY_PART_MIN = 0.8;
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;
 /**
- * A text that always has results still counts as a gap if it has at least UNCLICKED_SEARCHES_MIN searches and
- * at most this fraction of the usual click-through rate.
+ * A group whose searches all had results still counts as a gap if it has at least UNCLICKED_SEARCHES_MIN
+ * searches and its click-through rate, at its upper confidence bound, is at most this fraction of the average
+ * rate.
  */
 const UNCLICKED_SEARCHES_MIN = 50;
 const UNCLICKED_RATE_PART = 0.25;

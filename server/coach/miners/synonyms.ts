@@ -123,8 +123,8 @@ function candidatesIn({ steps, texts }: LogDigest, exchanges: ReadonlyMap<string
 }
 
 /**
- * Checks on the index that the words can be synonyms and are not yet treated as such, and if so returns the
- * advice. Otherwise returns null.
+ * Returns the advice if the index confirms that the words can be synonyms and are not treated as synonyms
+ * yet. Otherwise returns null.
  */
 async function confirm(
   candidate: Candidate,

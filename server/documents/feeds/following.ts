@@ -1,4 +1,4 @@
-// Returns a stream to the state before its first element was consumed: puts that element back in front of it.
+// Puts a stream's first element, which has already been consumed, back in front of the stream.
 
 /** Yields the first element, then `rest`. Closes `rest` if the reader stops early. */
 export async function* following<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {

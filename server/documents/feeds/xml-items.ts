@@ -177,7 +177,10 @@ class XmlSplitter {
     this.#spoil(`item is not well-formed: ${what}`);
   }
 
-  /** Records the item's first problem; later ones are ignored. The item's text is no longer needed. */
+  /**
+   * Records the item's first problem and ignores later ones. Once there is a problem, `#keepFrom` no longer
+   * keeps the item's text.
+   */
   #spoil(problem: string): void {
     this.#problem ??= problem;
   }

@@ -185,7 +185,8 @@ export function prepareSynced(
 }
 
 /**
- * Divides a write among `shards` shards. It was prepared for one shard, but its index has since been spread.
+ * Divides a write among `shards` shards, because its index has been spread since the write was prepared for
+ * one shard.
  */
 export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
   const byShard = new ByShard(shards);

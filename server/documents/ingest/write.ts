@@ -157,8 +157,8 @@ async function writeAllowed(
   };
 
   /**
-   * One error for each document of a shard that stored nothing, for the case that other shards did store
-   * theirs.
+   * Returns an error for each document sent to a shard that rejected its documents. Needed only if other
+   * shards accepted theirs: otherwise the whole write fails.
    */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
     const { code, message } = asDocumentError(error) as SkeinError;

@@ -1,6 +1,6 @@
-// Sends a run's documents from the feed thread. Collects a feed's mapped items and sends them in as many
-// batches as the HTTP thread has asked for. A slow feed's documents are sent after a short delay, even if
-// they do not fill a batch.
+// Sends a run's documents from the feed thread. Collects a feed's mapped items into batches, and sends a
+// batch only when the HTTP thread has asked for one. A slow feed's documents are sent after a short delay,
+// even if they do not fill a batch.
 import type { MessagePort } from "node:worker_threads";
 import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
 import type { MappedItem } from "../mapping/map-item.js";

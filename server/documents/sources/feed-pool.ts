@@ -134,7 +134,7 @@ export class FeedPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/documents/sources/feed-worker.js"),
-      atomics: "disabled", // a thread waiting in Atomics would not close its ports
+      atomics: "disabled", // a thread blocked in Atomics.wait would not close its ports
       minThreads: 0,
       maxThreads: this.#threads,
       idleTimeout: IDLE_MS_MAX,

@@ -88,7 +88,7 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   for await (const group of itemsOf(task, body)) {
     items.push(...group.slice(0, task.items - items.length));
     if (items.length < task.items) continue;
-    await body.chunks.return?.(); // the readers may still be waiting for the body's next piece
+    await body.chunks.return?.(); // otherwise `break` would wait for the body's next piece
     break;
   }
   const mapped = itemMapper({

@@ -1,6 +1,6 @@
 // Performs one run of a data source. Reads the feed in a feed thread and writes its documents to the index as
-// they arrive. In the mode `replace`, and if the whole feed was read, then deletes documents that are not in
-// the feed. Knows nothing about queues, schedules and run records.
+// they arrive. In `replace` mode, once the whole feed has been read, deletes the documents that it does not
+// contain. Knows nothing about queues, schedules and run records.
 import { SeqSet } from "../../../shards/protocol/unseen.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { DataSource, FeedValidators } from "../../catalog/records/data-source.js";
@@ -214,7 +214,7 @@ class FeedRun {
 }
 
 /**
- * Turns the refusal of a whole write into an error that ends the run, because without it the write's
+ * Turns the refusal of a whole write into an error that ends the run: if the run went on, the write's
  * documents would silently be missing.
  */
 async function asFeedError<T>(write: () => Promise<T>): Promise<T> {

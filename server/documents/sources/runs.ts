@@ -101,9 +101,9 @@ export class Runs {
   }
 
   /**
-   * Records that a run was interrupted. If the schedule had started the run, queues another one. That one is
-   * not repeated if it is interrupted too, because it may be what killed the server. Returns false if the
-   * interruption could not be recorded.
+   * Records that a run was interrupted. If the schedule had started the run, queues a run in its place, but
+   * only once: a run queued here is not replaced if it is interrupted too, because it may be what killed the
+   * server. Returns false if the interruption could not be recorded.
    */
   async #interrupted(run: SyncRun, signal?: AbortSignal): Promise<boolean> {
     const recorded = await this.#record(run.id, null, INTERRUPTED, signal);
@@ -178,7 +178,10 @@ export class Runs {
       .finally(() => this.#active.delete(id));
   }
 
-  /** Stops a run if its source has been deleted, or if its index has been swapped since the run started. */
+  /**
+   * Stops the runs whose source has been deleted, and running ones whose source has been moved to another
+   * index by a swap.
+   */
   #follow(state: CatalogState): void {
     if (this.#active.size === 0 || state.owned.source === this.#followed) return;
     this.#followed = state.owned.source;

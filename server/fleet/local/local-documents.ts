@@ -19,8 +19,8 @@ const BYTES_MAX = 256 * 1024;
  */
 const DOCUMENT_BYTES_MAX = 32 * 1024;
 /**
- * If at most this many documents do not fit into one reply, all of them are treated as too long to cache.
- * A larger fetch says too little about the length of each.
+ * If a fetch of at most this many documents does not fit into one reply, each of them is treated as too long
+ * to cache. The failure of a larger fetch says too little about the length of each document.
  */
 const LARGE_PAGE = 16;
 

@@ -244,7 +244,8 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Damage is remembered until a repair. After any other error, the next use tries again to open the index.
+   * Logs why an index could not be opened. A damaged index stays unopenable until it has been repaired. After
+   * any other error, the next use tries again.
    */
   #onNotOpened(state: IndexState, error: unknown): void {
     const { uid, name } = state.record;

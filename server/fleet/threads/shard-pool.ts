@@ -27,8 +27,8 @@ export interface ThreadReading {
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
 /**
- * The other threads that read the shards. They are told when a shard's channels end and when they can connect
- * again (ShardPool.connect).
+ * The other threads that read the shards. They are told when a shard's thread has ended, and with it their
+ * channels, and when they can connect again (ShardPool.connect).
  */
 export interface ShardFollowers {
   /**

@@ -18,8 +18,7 @@ export interface Watched {
   /** False while the thread is not expected to beat. */
   readonly mustBeat: () => boolean;
   /**
-   * Called once when the thread hangs. Called again only if the thread hangs again after another beat or
-   * `begin`.
+   * Called once per hang. A hang is over after a beat, after `mustBeat` has returned false, or after `begin`.
    */
   readonly onHang: () => void;
 }

@@ -1,6 +1,6 @@
-// Adds up the counts of several threads' recorders. A value is a number, or an object or Map of values. Such
-// values can be sent to another thread, and any two with the same structure can be added without knowing what
-// they mean.
+// Adds up the counts of several threads' recorders. A recorder's values are numbers, nested in objects and
+// Maps. They can be sent to another thread, and values with the same structure can be added without knowing
+// what they mean.
 import type { Recorder } from "./recorder.js";
 
 export type RecorderValues = ReturnType<Recorder["values"]>;
@@ -35,12 +35,17 @@ export class ToldValues {
   readonly #living = new Map<number, RecorderValues>();
   #ended: RecorderValues[] = [];
 
-  /** A live thread reports what it has counted since it started, which replaces its previous report. */
+  /**
+   * Stores a live thread's report of everything it has counted since it started, in place of its previous
+   * report.
+   */
   told(thread: number, values: RecorderValues): void {
     this.#living.set(thread, values);
   }
 
-  /** A thread has died. A new thread may have the same number, but starts counting at 0. */
+  /**
+   * Call when a thread has died. A new thread with the same number may report later; it starts counting at 0.
+   */
   ended(thread: number): void {
     const last = this.#living.get(thread);
     if (last === undefined) return;

@@ -47,7 +47,7 @@ export interface OutboundRoute {
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of addresses to try for one name. If these fail, the rest will too. */
+/** Maximum number of addresses to try for one name. If these fail, the others are assumed to fail too. */
 const ADDRESSES_TRIED_MAX = 8;
 
 /** Opens a connection to the URL's host. The caller closes it. Throws FeedError, or the signal's reason. */
