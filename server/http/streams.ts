@@ -1,5 +1,5 @@
-// Sends streamed replies. A reply is held back at first, so that an error at the beginning still gets its own
-// status. Knows nothing about the contents.
+// Sends streamed replies. Holds back the beginning of a reply, so that an early error can still be sent with
+// its own status. Knows nothing about the contents.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import type { Logger } from "../ground/log.js";
 import { unexpected } from "./respond.js";
@@ -9,8 +9,8 @@ type Header = readonly [name: string, value: string];
 type Pieces = AsyncGenerator<Uint8Array>;
 
 /**
- * Waits for the first piece before starting the reply, so that an error up to then still gets its own status.
- * A later error cuts the connection.
+ * Waits for the first piece before starting the reply, so that an error before that piece still gets its own
+ * status. A later error closes the connection.
  */
 export async function startedReply(pieces: Pieces, type: Header): Promise<HttpReply> {
   const first = await pieces.next();
@@ -50,8 +50,8 @@ class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #lastWords: ((error: unknown) => Uint8Array) | null;
 
   /**
-   * If `rest` throws, the error is yielded as a last piece made by `lastWords`, or rethrown if `lastWords` is
-   * null.
+   * If `rest` throws, yields `lastWords(error)` as the last piece. If `lastWords` is null, rethrows the
+   * error.
    */
   constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
     this.#held = held;

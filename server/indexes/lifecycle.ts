@@ -79,8 +79,8 @@ export class Lifecycle {
   }
 
   /**
-   * Rolls back interrupted creations, finishes interrupted deletions and loads every index's counters without
-   * opening any index.
+   * Rolls back interrupted creations, finishes interrupted deletions, drops the copies that interrupted
+   * spreads left behind, and loads every index's counters without opening any index.
    */
   async begin(): Promise<void> {
     const records = [...this.#catalog.state.indexes.values()];

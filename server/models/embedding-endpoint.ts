@@ -1,5 +1,6 @@
-// An embedding server as the rest of Skein uses it. A query gets its vector quickly or not at all. For
-// documents, the caller gets the vectors, or an error and tries again later. Stores nothing on disk.
+// The interface through which the rest of Skein uses an embedding server. A query gets its vector quickly or
+// not at all. For documents, the caller gets either the vectors or an error, and tries again later after an
+// error. Stores nothing on disk.
 import type { Limits } from "../ground/limits.js";
 import type { EmbeddingMeters } from "../ground/metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../ground/outbound/patience.js";
@@ -12,8 +13,8 @@ import { QueryEmbeddings } from "./query-embeddings.js";
 import type { CachedVectors } from "./vector-cache.js";
 
 /**
- * Number of failed query requests that open the query circuit. A single failure proves little, because the
- * query itself may have caused it.
+ * Number of consecutive failed query requests that open the query circuit. A single failure proves little,
+ * because the query itself may have caused it.
  */
 const QUERY_FAILURES_MAX = 3;
 

@@ -22,7 +22,7 @@ export class EndpointError extends Error {
   readonly status: number | null;
   /** True if the same request may succeed later. */
   readonly isPassing: boolean;
-  /** How long (ms) no requests should be sent to the server; null if unknown. */
+  /** How long (ms) to wait before sending the server another request; null if unknown. */
   readonly afterMs: number | null;
 
   constructor(

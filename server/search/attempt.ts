@@ -1,5 +1,5 @@
-// The attempts to answer a query in one wording or another, and the interface through which one of them is
-// chosen. Query understanding implements the interface and depends on nothing else in a search.
+// The attempts to answer a query in different wordings, and the interface through which one of the attempts
+// is chosen. Query understanding implements the interface and depends on nothing else in a search.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { QueryRequest } from "../question/request/query-request.js";

@@ -8,8 +8,8 @@ import { ForwardedExchange } from "./forwarded-exchange.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
 
 /**
- * Handlers for calls from a front-end that do not depend on the run of its thread. FrontEndLife adds the
- * others, which handle forwarded requests and the start of listening.
+ * Handlers for those calls from a front-end that are the same for every run of its thread. FrontEndLife adds
+ * the handlers for forwarded requests and for the start of listening.
  */
 export type OwnerAnswers = Omit<
   OwnerCalls,

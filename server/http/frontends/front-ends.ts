@@ -57,8 +57,8 @@ interface Place {
 }
 
 /**
- * Starts, watches and replaces the front-ends. Before `start` there are none, and messages to all of them do
- * nothing.
+ * Starts, watches and replaces the front-ends. Before `start` is called there are none, so messages to all
+ * front-ends do nothing.
  */
 export class FrontEnds implements ShardFollowers {
   readonly #limits: Pick<Limits, "shardHangMsMax">;

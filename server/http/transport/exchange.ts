@@ -1,6 +1,6 @@
-// The part of a request and its reply that does not depend on the transport. The body passes through a queue,
-// a disconnecting client ends body and reply, and a streamed reply is sent no faster than the client reads
-// it.
+// The part of a request and its reply that does not depend on the transport. The body passes through a queue.
+// If the client disconnects, both the body and the reply end. A streamed reply is sent no faster than the
+// client reads it.
 
 import type { ErrorCode } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";

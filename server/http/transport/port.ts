@@ -31,8 +31,8 @@ export interface HttpRequest {
   /** As sent, without the question mark. */
   readonly query: string;
   /**
-   * The client's address as text: the peer of the connection, not what a proxy reports. May be empty once the
-   * client has disconnected or received the reply.
+   * The client's address as text: that of the connection's peer, not the one that a proxy reports. May be
+   * empty once the client has disconnected or received the reply.
    */
   readonly ip: string;
   /** The header's value; "" if the header is absent. */

@@ -246,8 +246,8 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Resolves when the reply has been handed over. Hands over a small reply synchronously and returns
-   * undefined.
+   * Resolves when the reply has been handed over to the library. Hands over a small reply synchronously and
+   * returns undefined.
    */
   #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;

@@ -6,7 +6,10 @@ import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ResolvedField, resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 
-/** In training, weight of the words in a field whose search weight is above average; 1 for other fields. */
+/**
+ * Weight, in training, of words in fields whose search weight is above average. Words in other fields have
+ * weight 1.
+ */
 const HEAVY = 2;
 
 export interface Trained {

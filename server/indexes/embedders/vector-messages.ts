@@ -47,7 +47,9 @@ export class VectorMessages {
     return this.#ask(uid, shard, encodeModelOf, decodeModelOfReply);
   }
 
-  /** Returns for each shard its `limit` documents with the smallest id hashes, in ascending order. */
+  /**
+   * Returns, for each shard, its `limit` documents with the smallest id hashes, in ascending order of hash.
+   */
   sample(uid: number, generation: number, limit: number): Promise<SampledDocument[][]> {
     const { data, places } = this.#indexes.state(uid).locationAt(generation);
     return this.#calls.each(places, () => encodeSample({ uid: data, generation, limit }), decodeSampleReply);

@@ -28,7 +28,10 @@ import {
   writeManifest,
 } from "./manifest.js";
 
-/** How long (ms) a new backup waits for running writes to finish. New writes are paused during that time. */
+/**
+ * Maximum time (ms) that a new backup waits for running writes to finish. New writes are paused during that
+ * time.
+ */
 const WRITES_WAIT_MS_MAX = 10_000;
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
@@ -68,8 +71,8 @@ interface Services {
 export class Backups {
   readonly #services: Services;
   /**
-   * The running backup, and backups of this process that have failed. They have no directory that `list`
-   * could read.
+   * The running backup, and backups of this process that have failed. They have no complete directory that
+   * `list` could read.
    */
   readonly #unfinished = new Map<string, Backup>();
 
@@ -105,8 +108,8 @@ export class Backups {
 
   /** Returns all backups, oldest first. */
   async list(): Promise<Backup[]> {
-    // Copy this list before reading the directory: a backup that finishes in between is then in one of the
-    // two lists at least.
+    // Copy this list before reading the directory: a backup that finishes in between is then in at least one
+    // of the two lists.
     const unfinished = [...this.#unfinished.values()];
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));

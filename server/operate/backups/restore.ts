@@ -61,7 +61,7 @@ export async function restoreBackup(
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
       fault("restore.after-shard");
     }
-    // Even if the backup has no query logs, replace the existing logs by an empty directory: they belong to
+    // Even if the backup has no query logs, replace the existing logs with an empty directory: they belong to
     // other indexes.
     await mkdir(join(building, "analytics"));
     if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {

@@ -110,8 +110,8 @@ export class TextTally implements WindowReader {
 }
 
 /**
- * Counts below this are tallied in an array, so that finding the `rank`-th highest count needs no sorting. Only
- * the few counts from this on are sorted.
+ * Counts below this are tallied in an array, so that finding the `rank`-th highest count needs no sorting.
+ * Only the few counts from this on are sorted.
  */
 const COUNTED_MAX = 4096;
 

@@ -56,7 +56,7 @@ export class AskedFilter {
   }
 }
 
-/** Needs little mixing, because people are already 48-bit hashes, and texts are small numbers. */
+/** Needs little mixing, because a Person is already a 48-bit hash and a text is a small number. */
 function firstHash(person: Person, text: number): number {
   return mixed((person >>> 0) ^ Math.imul(text, 0x9e3779b1));
 }

@@ -32,8 +32,8 @@ export class ColumnWriter {
   }
 
   /**
-   * Writes numbers in any order as differences from their predecessors; small if neighbours are near each
-   * other.
+   * Writes numbers in any order as differences from their predecessors. The result is small if neighbouring
+   * numbers are close together.
    */
   putNear(values: Iterable<number>): void {
     let before = 0;

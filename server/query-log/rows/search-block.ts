@@ -1,5 +1,5 @@
 // A block of logged searches, which contains all or some of one log's searches in one hour, ordered by time
-// and then by id. Immutable; what becomes known later is stored in its marks (marks.ts). ON DISK:
+// and then by id. Immutable; facts that become known later are stored in its marks (marks.ts). ON DISK:
 // docs/FORMATS.md shows the layout.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ColumnReader, ColumnWriter } from "./columns.js";

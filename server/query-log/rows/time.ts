@@ -1,11 +1,12 @@
-// Numbers hours and days from 1970 in UTC. The log is divided into hours.
+// Hours and days of the log, numbered from 1970 in UTC. The log is divided into hours.
 
 export const HOUR_MS = 3_600_000;
 export const HOURS_PER_DAY = 24;
 export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
 
 /**
- * Maximum time (ms) between two searches of a person for the second to count as a continuation of the first.
+ * Maximum time (ms) between two searches by the same person for the second to count as a continuation of the
+ * first.
  */
 export const TYPING_MS = 5_000;
 /**

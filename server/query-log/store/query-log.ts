@@ -174,8 +174,8 @@ export class QueryLog {
   }
 
   /**
-   * Stores a chunk and queues it for being applied. Calls must not overlap, so that chunks are applied in the
-   * order of their numbers.
+   * Stores a chunk in the journal and queues it to be applied. Calls must not overlap, so that chunks are
+   * applied in the order of their numbers.
    */
   async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
     const number = this.#nextJournal++;

@@ -1,6 +1,6 @@
 // Determines the bonuses that a document can get in addition to the score of its words. A document gets a
-// bonus if the query is its part number, if the query contains its brand, or if a field equals the query or
-// begins with it. docs/ranking.md explains the sizes of the bonuses.
+// bonus if the query is its part number or a part of it, if the query contains its brand, or if a field
+// equals the query or begins with it. docs/ranking.md explains the sizes of the bonuses.
 import { TERM_VALUE } from "../../../engine-wasm/assembly/layout.js";
 import type { SearchBonuses, TermBonus } from "../../../engine-wasm/host/programs/search-program.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";

@@ -1,6 +1,6 @@
-// Plans a validated request, that is, everything about the query that does not depend on the dictionaries:
-// words and variants, the compiled filter, rules that fire, sort keys, facets, and the number of rows. Also
-// builds the engine's program from a plan and the words to search for.
+// Plans a validated request: determines everything about the query that does not depend on the dictionaries,
+// which is its words and variants, the compiled filter, the rules that fire, sort keys, facets, and the
+// number of rows. Also builds the engine's program from a plan and the words to search for.
 import type {
   QueriedField,
   SearchProgram,

@@ -1,7 +1,7 @@
 // Combines word scores and vector similarities into one order. The result is a list of neighbours with points
 // for the search program. In principle, each kind of score is divided by its largest value in the query, and
 // the two are added with weights. Because only the order matters, word scores stay unchanged and cosines are
-// converted to their scale. Pure functions; docs/ranking.md contains the formula.
+// converted to the scale of word scores. Pure functions; docs/ranking.md contains the formula.
 import type { Neighbour, Neighbours } from "../../../engine-wasm/host/programs/neighbours.js";
 import type { Compared } from "./nearest.js";
 

@@ -19,7 +19,7 @@ const LOOKED_UP_MAX = 200;
 const RARE_WORDS_MAX = 10;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
-/** Returns the documents that contain the rarest words of `source`, best first, excluding `source`. */
+/** Returns the documents that contain any of the rarest words of `source`, best first, excluding `source`. */
 export async function sharingRareWords(
   snapshot: IndexSnapshot,
   index: QueriedIndex,

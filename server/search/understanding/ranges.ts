@@ -1,6 +1,6 @@
 // Finds ranges and other numbers in a query, such as `under 50`, `between 20 and 40 euro`, `4 stars and up`,
 // `55 inch`, `size 42`. A number refers to the price, to the rating, or to the field whose name contains the
-// number's unit. A number without a unit is read only if no word follows that it could count, as in `up to 10
+// number's unit. A number without a unit is not read if it could count the word after it, as in `up to 10
 // devices`.
 
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";

@@ -18,9 +18,9 @@ export interface Reading {
   /** Explanation for the shopper. */
   readonly said: string;
   /**
-   * The test by which the index can refute the reading. "words": a document contains these words in this
-   * order, and the rest of the query. "all": a document contains all of the query's words. "share": the
-   * filter does not keep most of the documents that contain the words. null: there is no test.
+   * How the index can refute the reading. "words": by a document that contains these words in this order,
+   * along with the rest of the query. "all": by a document that contains all of the query's words. "share":
+   * if the filter keeps too few of the documents that contain the words. null: not at all.
    */
   readonly doubt: "words" | "all" | "share" | null;
   /** The indexed value, if the typed word is a misspelling of it. */

@@ -10,7 +10,9 @@ import { filled, labelOf, type Reading, valueFilter } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
 const LETTERS_MIN = 3;
-/** Minimum number of letters in a brand: one can be as short as HP. */
+/**
+ * Minimum number of letters in a brand. Lower than for other values, because a brand may be as short as HP.
+ */
 const BRAND_LETTERS_MIN = 2;
 const ONE_EDIT_LETTERS_MIN = 5;
 const TWO_EDITS_LETTERS_MIN = 9;

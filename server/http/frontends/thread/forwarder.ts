@@ -33,8 +33,8 @@ export class Forwarder {
   };
 
   /**
-   * Resolves when every client has received its reply or disconnected, or after `ms` milliseconds. The owner
-   * may be done with those replies long before.
+   * Resolves when every client has received its reply or disconnected, or after `ms` milliseconds. This may
+   * be long after the owner has finished with these requests.
    */
   async drain(ms: number): Promise<void> {
     if (this.#open.size === 0) return;

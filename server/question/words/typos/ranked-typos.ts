@@ -1,6 +1,6 @@
 // Orders the terms near a misspelt word by likelihood, and keeps the best for noisy-channel.ts to judge. Done
-// once, when the shards' answers arrive, so that the cache contains only these instead of hundreds of near
-// terms. Pure functions; docs/ranking.md explains the reasons.
+// once, when the shards' answers arrive, so that the cache contains only the best terms instead of hundreds.
+// Pure functions; docs/ranking.md explains the reasons.
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
@@ -145,7 +145,10 @@ function byFrequency(a: Candidate, b: Candidate): number {
   return b.frequency - a.frequency || compareBytes(a.typo.term, b.typo.term);
 }
 
-/** Compares by UTF-8 bytes, which is code point order, but far faster than with buffers. */
+/**
+ * Compares by UTF-8 bytes, that is, in code point order. Far faster than encoding the texts and comparing the
+ * bytes.
+ */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
