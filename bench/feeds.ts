@@ -39,7 +39,10 @@ interface Row {
    */
   readonly peakBytes: number;
   readonly keptBytes: number;
-  /** Latencies of searches in an index that exists before the run starts. */
+  /**
+   * Latencies, each counted from when the search was due, of searches in an index that exists before the run
+   * starts.
+   */
   readonly searches: Latencies;
 }
 

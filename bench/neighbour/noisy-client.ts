@@ -21,7 +21,7 @@ export interface NoisyRound {
 }
 
 const DIGITS = 8;
-/** Minimum pause after a refusal, as Retry-After asks. */
+/** Pause after a refusal: the shortest that Retry-After can specify. */
 const REFUSED_PAUSE_MS = 1_000;
 
 let place: Place | null = null;

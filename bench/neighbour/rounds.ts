@@ -18,7 +18,7 @@ export interface Pace {
   readonly perSecond: number;
 }
 
-/** Pause between the end of heavy work and the next round without heavy work. */
+/** Pause before the next round without heavy work, once the server has finished its background work. */
 const CALM_MS = 500;
 /** Pause between the start of heavy work and the round measured next to it. */
 const BEGUN_MS = 300;

@@ -186,8 +186,8 @@ function settledBytes() {
 }
 
 /**
- * Treats the first tenth of the queries as the warm-up. A slow engine runs out of time and answers fewer
- * queries.
+ * Runs the first tenth of the queries as a warm-up, then measures all of them. A slow engine runs out of time
+ * and answers fewer.
  */
 async function measureKind(engine, queries) {
   for (const q of queries.slice(0, Math.ceil(queries.length / 10))) await engine.search(q, PER_PAGE);

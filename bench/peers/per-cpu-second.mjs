@@ -1,6 +1,7 @@
-// Queries per second of CPU time, for Skein and the programs in README.md: whole documents, queries with
-// filters, facets and sorts. All engines stay running and alternate in short trials, also during the warm-up,
-// so that other load on the machine affects them equally. CPU time covers all threads of the engine's process.
+// Measures queries per second of CPU time, for Skein and the programs in README.md, with whole documents and
+// queries that have filters, facets and sorts. All engines stay running and alternate in short trials, also
+// during the warm-up, so that other load on the machine affects them equally. CPU time covers all threads of
+// the engine's process.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { drawQueries } from "../../dist/bench/load/queries.js";

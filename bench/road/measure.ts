@@ -29,7 +29,7 @@ export interface RoadCost {
   /** Latency percentiles in milliseconds; medians over the trials. */
   readonly p50: number;
   readonly p99: number;
-  /** CPU microseconds of the HTTP thread, of the busiest other thread, and of all remaining threads. */
+  /** CPU microseconds of the main thread, of the busiest other thread, and of all remaining threads. */
   readonly cpuUs: readonly [number, number, number];
   readonly messages: number;
   readonly wakeUps: number;

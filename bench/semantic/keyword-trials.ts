@@ -77,8 +77,8 @@ function byFound(drawn: readonly DrawnQuery[], founds: readonly number[]): [stri
 }
 
 /**
- * Runs one sitting's trials and adds those after the warm-up rounds to the totals in `spent`. All servers
- * start a round at the same query, and a different server goes first in each round.
+ * Runs one sitting's trials of a set of queries and adds those after the warm-up rounds to the totals in
+ * `spent`. All servers start a round at the same query, and a different server goes first in each round.
  */
 async function inSlices(
   running: readonly Running[],

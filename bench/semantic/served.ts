@@ -172,7 +172,7 @@ class ServedBench {
     return files;
   }
 
-  /** Measures one client in each mode separately, with the model trained on the documents. */
+  /** Measures queries from one client, mode by mode, with the model that was trained on the documents. */
   modes(): Promise<string[]> {
     return this.#served(async (running) => {
       const target = { ...running, index: "documents" };

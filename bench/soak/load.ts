@@ -1,5 +1,5 @@
 // The load of a soak test. Continually replaces documents, or deletes and restores them, while queries run,
-// and swaps the index now and then. The amount of data stays constant, so memory must too.
+// and occasionally swaps the two indexes. The amount of data stays constant, so memory must too.
 
 import { generateCatalogue } from "../catalogue/generate.js";
 import { Random } from "../random.js";

@@ -1,5 +1,5 @@
-// The engine's interface: look-ups by id and by sequence number, live bitsets, snapshots, and memory being
-// returned.
+// The engine's interface: look-ups by id and by sequence number, live bitsets, snapshots, and the release of
+// memory.
 import { expect, test } from "vitest";
 import { type Engine, liveBytes } from "../../../../engine-wasm/host/instance/engine.js";
 import { loadEngine } from "../load-engine.js";

@@ -31,7 +31,7 @@ interface Part {
 }
 
 function liveBits(live: boolean[]): Uint8Array {
-  // Bits after the last row are ignored.
+  // Also sets the bits after the last row, which the merge must ignore.
   const bits = new Uint8Array(Math.ceil(live.length / 64) * 8).fill(0xff);
   live.forEach((alive, row) => {
     if (!alive) bits[row >> 3]! &= ~(1 << (row & 7));

@@ -96,7 +96,7 @@ describe("while a segment is searched for vectors", () => {
   test("vectors for other settings end the search", async () => {
     await standing();
     await shard.setPolicy(OTHER);
-    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // the job has found no document yet
+    expect(await shard.put(new Map([[7, 7]]), OTHER.origin)).toBe(0); // no waiting document is known yet
     release();
     await shard.test.settled();
     expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 19 });
@@ -161,7 +161,7 @@ describe("what is stored", () => {
     await open(new CrashStore(disk), NO_VECTORS);
     for (const from of [0, 10, 20]) await shard.test.write(Action.UPSERT, docs(from, 10));
     await shard.test.write(Action.DELETE, [{ id: "d3" }]);
-    await shard.test.write(Action.UPSERT, []); // purges deleted rows
+    await shard.test.write(Action.UPSERT, []); // purges the deleted document
     for (const policy of [ENDPOINT, OTHER, PUSHED, DOCUMENTS]) {
       await brought(policy, 29);
       const { kinds, origins } = await stored(disk);
