@@ -1,6 +1,7 @@
-// Builds dist/ in parallel: the engine and the checked engine (asc), their Unicode table, and the programs
-// (docs/adr/0011-bundled-programs.md). Does not check types; `npm run typecheck` does. Plain JavaScript,
-// because it runs before anything is built. `--if-stale` skips targets that are newer than their sources.
+// Builds dist/: the engine and its checked variant (asc), their Unicode table, and the programs
+// (docs/adr/0011-bundled-programs.md), all in parallel. Does not check types; `npm run typecheck` does. Plain
+// JavaScript, because it runs before anything is built. `--if-stale` skips targets that are newer than their
+// sources.
 import { spawn } from "node:child_process";
 import {
   chmodSync,
@@ -92,7 +93,8 @@ const MODULES = [
   "shards/storage/store",
 ];
 /**
- * These packages load their own files by path: native code, a thread's entry point, or a language on demand.
+ * Packages that are not bundled, because they load their own files by path: native code, a thread's entry
+ * point, or a language on demand.
  */
 const UNBUNDLED = [/^uWebSockets\.js/, /^classic-level/, /^msgpackr-extract/, /^piscina/, /^@orama\//];
 /** Output paths are relative to dist/. A missing output makes its target stale. */

@@ -1,5 +1,5 @@
-// The contract that every Store fulfils. Each store's test passes a function that returns a new StorePlace;
-// some tests close the store and open it again.
+// The contract that every Store fulfils. Each store's test passes a function that returns a new StorePlace,
+// through which the suite can also close the store and reopen it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inTurn, lazily } from "../../shards/storage/lazy-ops.js";

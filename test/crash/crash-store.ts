@@ -101,7 +101,7 @@ export class CrashStore implements Store {
     const keys: Uint8Array[] = [];
     for await (const key of this.keys(range)) keys.push(key);
     const freezes = this.#disk.isEager && keys.length > 0 && this.#reachesFreeze();
-    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // not atomic
+    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // half is deleted, or none
     apply(
       this.#values,
       keys.map((key) => ({ type: "del", key })),
@@ -128,7 +128,7 @@ export class CrashStore implements Store {
   }
 }
 
-/** Applies all operations or none. */
+/** Applies all operations, or none if `ops` throws while it is read. */
 function apply(values: Values, ops: Iterable<StoreOp>): void {
   const changes = Array.from(ops, (op): [string, Uint8Array | null] => {
     return [textOf(op.key), op.type === "put" ? Uint8Array.from(op.value) : null];

@@ -1,5 +1,5 @@
-// Runs a target: one case after another, starting from a seed, until the time is up. Each failing input is
-// reduced before it is reported.
+// Runs a target: one case after another, starting from a seed, until a limit on time, cases or failures is
+// reached. Reports one failure of each kind, after reducing its input.
 import { Random } from "../../bench/random.js";
 import type { Target } from "./target.js";
 
@@ -65,7 +65,7 @@ export async function problemOf(target: Target, input: Uint8Array): Promise<stri
   }
 }
 
-/** Returns the start of the message; failures with the same start count as the same kind. */
+/** Failures whose messages begin alike, apart from their digits, count as the same kind. */
 function kindOf(why: string): string {
   return why.split("\n")[0]!.replace(/\d+/g, "0").slice(0, 60);
 }

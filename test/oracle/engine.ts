@@ -58,7 +58,7 @@ export class Oracle {
   protected settings = DEFAULTS;
   private readonly rules = new Map<number, RankingRule>();
   private readonly groups = new Map<number, SynonymGroup>();
-  /** Keyed by the queried fields; cleared whenever a document changes. */
+  /** Keyed by the queried fields; cleared whenever a document or the settings change. */
   private readonly dictionaries = new Map<string, Dictionary>();
 
   constructor(
@@ -355,7 +355,10 @@ export class Oracle {
   }
 }
 
-/** The query with the best spellings of its misspelt words. */
+/**
+ * Returns the query with the best spellings of its misspelt words; empty if there are none, or if the query
+ * has phrases or exclusions.
+ */
 function corrected(text: QueryText, corrections: Weighed["corrections"]): string[] {
   const plain = text.phrases.length === 0 && text.excludes.length === 0;
   if (!plain || corrections.every((correction) => correction === undefined)) return [];

@@ -1,7 +1,7 @@
 // A naive model of data source runs: documents in a map, each with the time of its last write. A run receives
-// its feed's items as they arrive. Three rules decide what it deletes at the end: documents seen in the feed
-// stay, documents that anyone has written since the run began stay, and an item that cannot be identified
-// prevents all deletions.
+// its feed's items as they arrive. At its end, it deletes the documents that it has not seen in the feed,
+// except those that anyone has written since it began. It fails instead of deleting anything if the feed was
+// empty, if an item could not be identified, or if it would delete too large a share of the documents.
 
 export interface FeedDocument {
   readonly id: string;
@@ -111,7 +111,10 @@ export class RunTwin {
     if (moment !== undefined) this.#seen.add(moment);
   }
 
-  /** Must be called when the whole feed has been read. */
+  /**
+   * Ends a run that has read the whole feed. Deletes documents if the run does so, and returns the expected
+   * outcome.
+   */
   end(): ExpectedRun {
     if (this.#deletes === null) return this.#outcome("completed", null);
     if (this.#items === 0) return this.fail("SK-DS-409");

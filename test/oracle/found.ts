@@ -1,5 +1,5 @@
-// What a search of the oracle finds, before it is converted to an answer, and the choice of related documents
-// when few documents match. How documents are stored and scored does not matter here.
+// The result of an oracle search before it is converted to an answer, and the choice of related documents
+// when few documents match. Knows nothing about how documents are stored and scored.
 import type { Wishes } from "./curation.js";
 import type { Weighed } from "./plan.js";
 import type { Neighbours, Program, RowMatch, Word } from "./score.js";
@@ -47,7 +47,7 @@ export interface Found extends Search {
   related: Row[];
 }
 
-/** If few documents have all the words, returns documents with some of them, best first. */
+/** If few documents have all the words, returns other documents with some of them, best first. */
 export function relatedTo({ text, all, weighed, attempt }: Search, matched: Matched): Row[] {
   if (text.words.length === 0 || !all || fullMatches(matched) >= FEW_MATCHES) return [];
   const present = new Set(matched.found.map(({ row }) => row));

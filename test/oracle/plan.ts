@@ -184,9 +184,9 @@ export class Weigher {
   }
 
   /**
-   * Upper bound on the number of documents that match the terms, taken from the field with the largest count.
-   * If the terms must be consecutive, that is the rarest term's count; otherwise, the counts of all terms are
-   * added.
+   * Upper bound on the number of documents that match the terms. If the terms must be consecutive, it is the
+   * smallest of the terms' counts, each taken from the field with the largest count. Otherwise, the terms'
+   * counts are added up per field, and the largest sum is returned.
    */
   private frequencyOf(terms: string[], sequence: boolean, prefix: boolean): number {
     const { dictionary, fieldCount } = this.counts;

@@ -30,7 +30,7 @@ const isBefore = (a: TwinSearch, b: TwinSearch): boolean => {
 
 export class QueryLogTwin {
   readonly #searches: TwinSearch[] = [];
-  /** Each event with its search, which must have been answered before the event arrived. */
+  /** Each event with its search; undefined if that search had not been answered when the event arrived. */
   readonly #events: (JournalEvent & { readonly owner: TwinSearch | undefined })[] = [];
 
   addSearch(search: TwinSearch): void {

@@ -81,7 +81,7 @@ function keyOf(score: number, bonus: number, boosts: number, program: Program): 
   const full = score >= FULL;
   const q = full ? score % 2 ** 46 : score;
   const relevance = q + Math.min(bonus % BONUS_LINE, 2 ** 46 - 1) + (browsing ? POINT : 0);
-  const state = full ? BigInt(Math.floor((score - FULL) / 2 ** 46)) : 0n; // 15 - typos, then the exact bit
+  const state = full ? BigInt(Math.floor((score - FULL) / 2 ** 46)) : 0n; // 2 * (15 - typos), plus 1 if exact
   let key = boostedOf(relevance, boosts);
   if (full) key += 2n ** 62n + (state / 2n) * 2n ** 58n;
   if (full && (state % 2n === 1n || boosts > 0)) key += 2n ** 57n;

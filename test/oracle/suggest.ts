@@ -68,8 +68,8 @@ function textsOf(document: Document, fields: string[]): string[] {
 }
 
 /**
- * Returns the document's values that contain all the typed words. If there are none, returns one value: of
- * those with the most words, the first that contains the last word or, if none does, the first.
+ * Returns the document's values that contain all the typed words. If there are none, returns one of the
+ * values with the most typed words: the first that contains the last word or, if none does, the first.
  */
 function valuesOfDocument(document: Document, fields: string[], typed: string[]): Candidate[] {
   const fitting: Fitting[] = fields.flatMap((field) =>

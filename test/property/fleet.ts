@@ -268,7 +268,10 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /** Requires an index in which no two documents are equally popular. */
+  /**
+   * Checks that all servers suggest what the oracle suggests. Requires an index in which no two documents are
+   * equally popular.
+   */
   async compareSuggestions(index: string, oracle: Oracle, inputs: SuggestInput[]): Promise<void> {
     const popularity = oracle.schema.default_sorting_field!;
     for (const input of inputs) {

@@ -165,7 +165,7 @@ export class SimulatedShop {
     return visits.length;
   }
 
-  /** Returns a pronounceable word that resembles none of the earlier ones. */
+  /** Returns a pronounceable word that it has not returned before. */
   #invent(): string {
     for (;;) {
       const word = Array.from(
@@ -243,8 +243,8 @@ export class SimulatedShop {
   }
 
   /**
-   * Visitors click a document ranked between 5th and 9th. Returns its id, or null if there are fewer than 9
-   * hits.
+   * Visitors mostly click one document, which ranks 5th to 9th. Returns its id, or null if there are fewer
+   * than 9 hits.
    */
   async #preferLow(word: string): Promise<string | null> {
     const { ids } = await this.#ask(word);

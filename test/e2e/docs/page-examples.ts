@@ -13,7 +13,10 @@ export interface Example {
   readonly answer: string | null;
   /** True if the answer is a command line table rather than JSON. */
   readonly isText: boolean;
-  /** HTTP status, written after the answer block's language: ```json 201. */
+  /**
+   * HTTP status, written after the answer block's language: ```json 201. If it is 0 (not written), any status
+   * below 300 is right.
+   */
   readonly status: number;
 }
 
@@ -153,7 +156,10 @@ function difference(example: Example, { code, output, errors, statuses }: Ran): 
   return found === null ? null : `${found}\nThe whole answer: ${output}`;
 }
 
-/** Durations vary between runs, and an editor may cut trailing spaces. */
+/**
+ * Zeroes durations, which vary between runs, and removes trailing spaces, which an editor may have cut from
+ * the page.
+ */
 function withoutTimes(text: string): string {
   return text
     .replace(/\b[\d.]+ (m?s)\b/g, "0 $1")

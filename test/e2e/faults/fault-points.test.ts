@@ -143,7 +143,10 @@ describe.concurrent.each([
     expect(await world.view()).toEqual(Object.fromEntries(kept));
   }
 
-  /** Expects the old or the new state, then makes the change if it has not been made. */
+  /**
+   * Expects the old or the new state; `expected` may require one of them. If the change has not been made,
+   * makes it and expects the new state.
+   */
   async function complete(
     scenario: Scenario,
     before: View,

@@ -1,6 +1,6 @@
 // Preloaded (node --import) into the servers of tests that kill shards, such as shard-death.test.ts. If a
-// file named after a shard's number appears in SKEIN_TEST_KILL_DIR, that shard's thread ends itself as in a
-// crash, and removes the file once it no longer answers. No product code depends on this module.
+// file named after a shard's number appears in SKEIN_TEST_KILL_DIR, that shard's thread exits as in a crash.
+// The last thing it does is to remove the file. No product code depends on this module.
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, workerData } from "node:worker_threads";

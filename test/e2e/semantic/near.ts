@@ -43,7 +43,7 @@ export async function embedderOf(server: TestServer, index: string): Promise<Emb
   return reply.json.data.embedder as EmbedderStats;
 }
 
-/** Waits until every document has its vector from the source. */
+/** Waits until `documents` documents have a vector from the source and no document is waiting for one. */
 export function ready(server: TestServer, index: string, source: string, documents: number): Promise<void> {
   return eventually(
     async () => {

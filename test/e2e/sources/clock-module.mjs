@@ -1,5 +1,6 @@
-// Preloaded into servers (node --import): shifts their clock by the number of milliseconds currently in the
-// file SKEIN_TEST_CLOCK. Timers are not affected. No product code depends on this module.
+// Preloaded into servers (node --import): shifts their clock by the number of milliseconds that the file
+// named by SKEIN_TEST_CLOCK currently contains. Timers are not affected. No product code depends on this
+// module.
 import { readFileSync } from "node:fs";
 
 const file = process.env.SKEIN_TEST_CLOCK;

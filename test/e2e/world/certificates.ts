@@ -1,5 +1,5 @@
-// Certificates for HTTPS servers in tests. They are self-signed, so clients trust them only when given them,
-// and their keys are not secret.
+// Certificates for HTTPS servers in tests. They are self-signed, so clients must be told to trust them. Their
+// keys are not secret.
 
 /** Private key for both certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----

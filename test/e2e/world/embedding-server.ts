@@ -24,7 +24,7 @@ export interface EmbeddingAnswer {
   readonly silent?: "before" | "within";
   /** Sends spaces indefinitely instead of a body. */
   readonly endless?: boolean;
-  /** Closes the connection without an answer. */
+  /** Resets the connection instead of answering. */
   readonly reset?: boolean;
 }
 
@@ -162,7 +162,7 @@ async function give(
   response.end(body);
 }
 
-/** Sends some spaces every millisecond until the client gives up. */
+/** Sends a space every millisecond until the client gives up. */
 function endless(response: ServerResponse): void {
   const timer = setInterval(() => response.write(" "), 1);
   response.once("close", () => clearInterval(timer));

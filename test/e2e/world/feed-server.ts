@@ -16,7 +16,10 @@ export interface FeedAnswer {
    * 304.
    */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or byte array is sent with its length, anything else in chunks. */
+  /**
+   * A string or byte array is sent with its length. A function's pieces are sent in chunks; `gzip`, `ranges`,
+   * and a number in `cutAfter` or `stallAfter`, then have no effect.
+   */
   readonly body?: string | Uint8Array | (() => Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
   /** Compresses the body and sets Content-Encoding. */
   readonly gzip?: boolean;
@@ -24,7 +27,7 @@ export interface FeedAnswer {
   readonly basicAuth?: { readonly username: string; readonly password: string };
   /** Honours Range and If-Range. */
   readonly ranges?: boolean;
-  /** Closes the connection after this number of body bytes, or before the head if "head". */
+  /** Closes the connection after this number of body bytes; "head" resets it before the head. */
   readonly cutAfter?: number | "head";
   /** Stops sending after this number of body bytes, or before the head if "head". */
   readonly stallAfter?: number | "head";

@@ -37,7 +37,7 @@ export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?
 export interface StartOptions {
   shards?: number;
   frontEnds?: number;
-  /** Kept by `stop`, deleted by `close`. Default: a new temporary directory. */
+  /** Kept by `stop` and `close`. Default: a new temporary directory, which `close` deletes. */
   dataDir?: string;
   /** The HTTP transport. Default: the best that loads here. */
   http?: Transport | "auto";
@@ -308,7 +308,10 @@ export class TestServer {
     return (Number(user) + Number(system)) / 100;
   }
 
-  /** Sends the signal and waits until the process has exited; the data directory is kept. */
+  /**
+   * Sends the signal and waits until the process has exited; kills it if it takes longer than STOP_MS_MAX.
+   * Returns the exit code, null if a signal ended the process. The data directory is kept.
+   */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     const child = this.process;
     this.process = undefined;
@@ -322,7 +325,7 @@ export class TestServer {
     return code;
   }
 
-  /** Ends the process and removes its data. */
+  /** Stops the server. Deletes the data directory, unless the options gave one. */
   async close(): Promise<void> {
     this.agent.destroy();
     await this.stop();
@@ -331,7 +334,7 @@ export class TestServer {
   }
 }
 
-/** Throws with the whole reply if its status is not `status`. */
+/** Throws an error with the start of the reply if its status is not `status`. */
 export function expectStatus(reply: Reply, status: number): void {
   if (reply.status !== status)
     throw new Error(`expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2000)}`);
@@ -339,7 +342,7 @@ export function expectStatus(reply: Reply, status: number): void {
 
 /**
  * Polls until `check` returns true: every few milliseconds at first, later at intervals of a tenth of the
- * time waited so far. The timeout allows for busy machines.
+ * time waited so far, up to POLL_MS_MAX. Throws after `msMax`; the default allows for busy machines.
  */
 export async function eventually(
   check: () => Promise<boolean>,

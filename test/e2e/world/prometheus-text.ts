@@ -76,7 +76,9 @@ function labelsOf(text: string): Map<string, string> {
   return new Map(Array.from(found, ([, name, value]) => [name!, value!.replace(/\\(["\\])/g, "$1")]));
 }
 
-/** The buckets of a series must be adjacent and must never decrease. */
+/**
+ * Requires that a series' buckets do not decrease from one sample to the next. The bucket +Inf ends a series.
+ */
 function checkBuckets(
   samples: readonly { name: string; labels: Map<string, string>; value: number }[],
 ): void {

@@ -7,7 +7,10 @@ export function requestHead(method: string, path: string, length: number): strin
   return `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 }
 
-/** Status of the response to a request head without a body; 0 if the connection closes without a response. */
+/**
+ * Sends a request without a body whose head begins with `head`. Returns the response's status; 0 if the
+ * connection closes without a response.
+ */
 export async function statusOf(server: TestServer, head: string): Promise<number> {
   const socket = await server.socket();
   socket.on("error", () => undefined);

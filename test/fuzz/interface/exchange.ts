@@ -1,4 +1,5 @@
-// Sends a request to the server exactly as written, with its path unchanged, and reads the reply.
+// Sends a request to the server exactly as written, except that {key} and {feeds} are filled in. The path is
+// not normalised. Reads the reply.
 import {
   type Agent,
   request as httpRequest,

@@ -37,7 +37,8 @@ export async function interfaceTarget(http: "auto" | "node", casesInTests: numbe
         await world.begin();
         judge.forget();
       }
-      // An Authorization header in the request replaces the key.
+      // A request with its own Authorization header does not send the principal's key, so its caller counts
+      // as unknown.
       const principal = request.headers.some(([name]) => name === "authorization")
         ? world.principal("none")!
         : named;
@@ -84,7 +85,10 @@ function operationOf(operations: readonly Operation[], { method, path }: FuzzReq
   return fitting.sort((a, b) => a.parameters.length - b.parameters.length)[0];
 }
 
-/** Records the ids and names that later requests can refer to, and the current rights of all keys. */
+/**
+ * Records what a successful request changed: the id of a created record, for later requests; a rotated key's
+ * value; and all keys' rights.
+ */
 async function learn(world: World, { request, operation }: Case, { status, json }: Reply): Promise<void> {
   if (operation === undefined || request.method === "GET" || request.method === "HEAD" || status >= 300)
     return;

@@ -66,7 +66,7 @@ const COPIED_BYTES_MAX = 500_000;
 
 type Holder = Record<string | number, unknown>;
 
-/** Replaces, removes, adds or moves something anywhere in a JSON value. Returns the new value. */
+/** Replaces, removes, copies or adds something anywhere in a JSON value. Returns the new value. */
 export function mutateValue(random: Random, value: unknown): unknown {
   const holder: Holder = { root: structuredClone(value) };
   const places = placesIn(holder);
@@ -202,7 +202,7 @@ export function oddSegment(random: Random): string {
   return random.pick(ODD_SEGMENTS);
 }
 
-/** Removes, adds or doubles a piece of the path. */
+/** Replaces, removes or inserts a segment of the path, or changes a segment's percent-encoding or case. */
 export function mutatePath(random: Random, path: string): string {
   const segments = path.split("/");
   const at = random.from(1, segments.length - 1);

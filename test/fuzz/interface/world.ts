@@ -144,7 +144,9 @@ export class World {
     return { ...row, scopes: TOKEN_SCOPES.filter((scope) => allowed.includes(scope)) };
   }
 
-  /** Records a key's new value, which invalidates its old tokens. */
+  /**
+   * Records a key's new value. Its token is signed again, because the new value invalidates the old token.
+   */
   rotated(id: number, value: string): void {
     for (const one of this.#principals.values())
       if (one.keyId === id)

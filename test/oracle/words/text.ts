@@ -134,7 +134,7 @@ function partsOf(q: string, analysis: Analysis): Part[] {
 }
 
 /**
- * Groups tokens into words. Tokens with no separator between them are split into words by a dictionary; any
+ * Groups tokens into words. Intl.Segmenter finds the words among tokens without separators between them; any
  * other token is a word.
  */
 function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
@@ -158,8 +158,8 @@ function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
 }
 
 /**
- * Drops stop words unless nothing else remains. A repeated word is kept once, with the most tolerant settings
- * of its occurrences.
+ * Drops stop words that do not occur in quotes, unless nothing else remains. A repeated word is kept once,
+ * with the most tolerant settings of its occurrences. At most WORDS_MAX words are kept.
  */
 function withWords(
   text: QueryText,
