@@ -10,9 +10,9 @@ const GROWTH_PERCENT = 100;
 const CHOSEN = /heap[-_]growing[-_]percent/;
 
 /**
- * Lets each thread's heap double before a full collection. A collection costs more than its own time: V8
- * drops the optimised code of functions that no object refers to at that moment, such as those created per
- * query, and must compile it again.
+ * Lets each thread's heap double before a full collection. Besides its own time, a full collection costs
+ * compilation: V8 drops the optimised code of functions that no object refers to at that moment, such as
+ * those created per query, and must compile it again.
  */
 export function growHeaps(): void {
   if (process.execArgv.some((flag) => CHOSEN.test(flag))) return;

@@ -150,7 +150,8 @@ export class Coach {
 
   /**
    * Builds the record that the recommendation proposes and the commands that create it. If an enabled synonym
-   * group already covers a recommended synonym, returns that group and no commands.
+   * group already covers a recommended synonym, returns that group and no commands. Returns null and no
+   * commands if the recommendation proposes no record.
    */
   #creation(
     state: CatalogState,
@@ -182,8 +183,8 @@ export class Coach {
   }
 
   /**
-   * Marks the recommendation as applied or dismissed. Does nothing if it already has that status. Throws
-   * SK-AI-409 if it has the other one.
+   * Changes the recommendation's status to `status`, which is applied or dismissed. Does nothing if it
+   * already has that status. Throws SK-AI-409 if it has been decided the other way.
    */
   async #decide(
     indexes: readonly IndexRecord[],

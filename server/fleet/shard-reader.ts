@@ -46,7 +46,10 @@ export interface ProgramRead<T> extends Read {
   readonly decode: (result: Uint8Array) => T | Promise<T>;
 }
 
-/** A search that also requests the documents of some of its rows, which the reader may leave out. */
+/**
+ * A search that also requests the documents of some of its rows. The reader may return the result without
+ * documents.
+ */
 export interface PageRead<T> extends Read {
   readonly kind: "page";
   readonly program: Uint8Array;

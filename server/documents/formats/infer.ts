@@ -193,7 +193,10 @@ function chooseNumberArray(field: FieldFacts): FieldChoice {
   return stored(field.name, "lists of whole numbers beyond 2^53");
 }
 
-/** True if the field's values are short and recur: on average, each distinct value occurs at least twice. */
+/**
+ * True if the field's values are short, at most DISTINCT_MAX / 2 of them are distinct, and each distinct
+ * value occurs at least twice on average.
+ */
 function isLowCardinality(field: FieldFacts): boolean {
   const different = field.distinct.size;
   return (

@@ -80,7 +80,7 @@ export async function* importDocuments(
    * writes start in stream order.
    */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
-    await yieldToEventLoop(); // a batch without valid documents never waits for a shard
+    await yieldToEventLoop(); // a batch without valid documents would not yield otherwise
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     ingest.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(ingest, record, code, batch, target);

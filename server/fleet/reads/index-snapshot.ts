@@ -114,8 +114,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Number of shards that have the index. A snapshot numbers them from 0, whatever the server's numbers for
-   * them.
+   * Number of shards that have the index. A snapshot numbers these shards from 0, independently of their
+   * numbers in the server.
    */
   get shards(): number {
     return this.places.length;
@@ -265,7 +265,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns the next sequence numbers of a shard's documents after `afterSeq`, ascending, at most `limit`.
+   * Returns at most `limit` sequence numbers of a shard's documents: the lowest above `afterSeq`, in
+   * ascending order.
    */
   seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
     const { data: uid, generation } = this;

@@ -1,5 +1,5 @@
-// Gives access to all reads of indexes: snapshots for queries and exports, single reads, cached answers. Each
-// read opens the index and keeps it open until the read ends.
+// All reads of indexes: snapshots for queries and exports, single reads, cached answers. Except for cached
+// answers, a read opens its index, and the index stays open until the read ends.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
