@@ -73,7 +73,7 @@ export class Matches {
   rows: u32;
   blockBuffer: usize;
   order: usize; // u32[]: indices of the words in the order in which they are matched
-  left: usize; // u32[]: the rows that have all words matched so far; 0 = not listed yet
+  left: usize; // u32[]: the rows that can still match; 0 = not listed yet
   leftCount: u32; // upper bound on the number of those rows
   postings: u32; // number of postings read since the last deadline check
   tiered: bool; // whether to compute the bitsets below

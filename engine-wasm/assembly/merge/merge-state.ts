@@ -60,8 +60,8 @@ export class Merge {
   elements: u32; // number of the current field's elements, known after PHASE_OFFSETS
   sink: Sink;
   dictionary: DictionaryWriter;
-  // The merged dictionary: number of values, their raw and folded bytes, and {u32 input, u32 ordinal} of
-  // each.
+  // The merged dictionary: number of values, total raw and folded bytes, and each value's source, {u32 input,
+  // u32 ordinal}.
   values: u32;
   rawBytes: u32;
   foldedBytes: u32;

@@ -1,7 +1,7 @@
-// Reads the features of a segment that an embedded model uses, which are stems and words in some fields, with
-// their posting lists. Only the parts of the segment that are needed are in memory: its header, and
-// everything from the posting lists to the end. They are untrusted: a term's offsets are checked when the
-// term is opened, its lists when they are decoded.
+// Reads the terms of a segment that an embedded model uses as features (stems and words in some fields), with
+// their posting lists. Only two parts of the segment are in memory: its header, and everything from the
+// posting lists to the end. They are untrusted: a term's offsets are checked when the term is opened, its
+// lists when they are decoded.
 //
 //   | header, 64 bytes | bytes of the segment from SEG_LISTS to its end |
 

@@ -38,7 +38,10 @@ export abstract class Heaviest {
   }
 }
 
-/** Replaces the lightest term. A full list's entries are a binary heap with the lightest on top. */
+/**
+ * Replaces the lightest term if `entry` is heavier. A full list's entries are a binary heap with the lightest
+ * on top.
+ */
 function replaceLightest(heaviest: usize, entry: u64): void {
   if (entry > Mem.u64At(heaviest + ENTRIES)) sink(heaviest + ENTRIES, 0, entry);
 }

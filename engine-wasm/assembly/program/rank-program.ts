@@ -71,7 +71,8 @@ export class RankProgram {
   isPlain: bool;
   /**
    * True if text match plus bonus orders rows as their final keys do: no row has a boost, and every bonus is
-   * either at most BONUS_SMALL or exactly BONUS_LINE.
+   * at most BONUS_SMALL or, for terms in the first group only, exactly BONUS_LINE. SearchProgram also clears
+   * it if neighbours' points or bonuses are too large.
    */
   sumIsPlain: bool;
   /** True if some bonus is at least BONUS_LINE, which lifts a row above all rows without such a bonus. */

@@ -46,9 +46,9 @@ export class Alternative {
 
 /**
  * The tiers of a word in a row. In the first tier, the row has the word's best alternative: the word as
- * written or, if the word has no such alternative, one with the fewest typos. In the second tier, the best
- * alternative that the row has is another one with the fewest typos; in the third tier, the row has only
- * alternatives with more typos.
+ * written or, if the word has no such alternative, one with the fewest typos. In the second tier, the row
+ * lacks the word as written but has another alternative with the fewest typos. In the third tier, the row has
+ * only alternatives with more typos.
  */
 export const TIER_BEST: u32 = 0;
 export const TIER_FEWEST_TYPOS: u32 = 1;

@@ -86,7 +86,8 @@ export class TopK {
     const count = program.sortCount;
     let first: u32 = 0;
     while (first < count && program.sortKeyAt(first).by == SORT_CLASS) first++;
-    // If `classIsPlain`, all rows have the same class, and every row in the result matches the text.
+    // If `classIsPlain`, all rows have the same class, so class keys do not order them, and no row is in the
+    // result only because it is pinned.
     this.bySum =
       ranking.classIsPlain &&
       ranking.sumIsPlain &&

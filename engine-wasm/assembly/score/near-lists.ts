@@ -24,7 +24,8 @@ import {
 // A run is one list's positions in a row: u32 slot index, u32 start and end in `positions`.
 export const RUN_BYTES: usize = 12;
 
-// If a word has more lists than this, each row gets a chain of the lists that contain it.
+// A row is looked up in each of a word's lists if there are at most this many. Otherwise each row gets a
+// chain of the lists that contain it.
 const LISTS_PROBED: u32 = 8;
 // If a list has more than this many postings per row to look up, each row is sought in the list. Otherwise
 // the whole list is read.

@@ -224,8 +224,9 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 
 /**
  * Cuts the counts to this shard's share: drops values too rare on this shard to be among the first over all
- * shards. This can be wrong only if a value's documents are by chance distributed very unevenly, and the
- * coordinator detects that.
+ * shards. A value is kept if its count is at least half the `limit`-th largest count, minus an allowance for
+ * chance. That can be wrong only if a value's documents are very unevenly distributed, and the coordinator
+ * detects it.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;

@@ -22,7 +22,7 @@ import { Mem } from "../memory/mem";
 import { unpackFrequencies, unpackRows } from "../memory/unpack";
 import { fail } from "../status";
 
-/** Returned by `Cursor.row` and the seek functions at the end of a list. Larger than any row. */
+/** Returned by the seek functions at the end of a list. Larger than any row. */
 export const TERMINATED: u32 = 0xffffffff;
 
 const NO_BLOCK: u32 = 0xffffffff;

@@ -1,5 +1,5 @@
 // Sums of field lengths over a segment's live rows. The sum over all rows is stored when the segment is
-// written, so a query reads only the deleted rows' lengths.
+// written. A query only has to read the deleted rows' lengths and subtract them.
 
 import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "../layout";
 import { scratch } from "../memory/arena";

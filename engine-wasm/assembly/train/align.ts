@@ -92,7 +92,9 @@ function findShared(shared: Shared): void {
   shared.count = count;
 }
 
-/** Computes N'O, a batch of rows at a time. Terms have the same weights as in a document. */
+/**
+ * Computes N'O, a batch of rows at a time. Each vector is multiplied by its term's weight, as in a document.
+ */
 function addUp(shared: Shared): void {
   const step = (shared.count + SHARED_MOST - 1) / SHARED_MOST;
   const fresh = reserve(2 * <usize>GATHERED * FLOATS_BYTES);

@@ -91,7 +91,7 @@ function putSigns(rows: usize, count: u32, width: u32): void {
 
 /**
  * Writes f64[width][VECTOR_SIZE]: the eigenvectors as columns, each divided by the fourth root of its
- * eigenvalue. Columns without an eigenvector are 0.
+ * eigenvalue. Columns whose eigenvalue is missing or too small (VALUE_LEAST) are 0.
  */
 function putProjection(by: usize, vectors: usize, values: usize, width: u32): void {
   Mem.fill(by, 0, (<usize>(width * VECTOR_SIZE)) << 3);

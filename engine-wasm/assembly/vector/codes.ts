@@ -73,7 +73,7 @@ export function checkCodes(codes: usize, bytes: u32): i32 {
   return bitsEndClean(Codes.present(codes), rows) ? STATUS_OK : STATUS_DAMAGED;
 }
 
-/** Number of live rows with a code. If `live` is 0, all rows live. */
+/** Number of live rows with a code. 0 as `live` means that all rows are live. */
 export function codesCount(codes: usize, live: usize): u32 {
   const rows = Codes.rows(codes);
   const present = Codes.present(codes);
@@ -81,8 +81,8 @@ export function codesCount(codes: usize, live: usize): u32 {
 }
 
 /**
- * Sets the codes for the `count` rows starting at `first` from `count` vector records. Returns
- * STATUS_BAD_PROGRAM if there are more records than rows.
+ * Sets the codes for the `count` rows starting at `first` from `count` vector records; an empty record
+ * removes a row's code. Returns STATUS_BAD_PROGRAM if the region has too few rows.
  */
 export function codesFill(codes: usize, first: u32, records: usize, count: u32): i32 {
   const rows = Codes.rows(codes);
@@ -117,8 +117,8 @@ function putPresent(codes: usize, row: u32, present: bool): void {
 
 /**
  * Copies codes from another segment to a segment's `count` rows starting at `first`. Rows correspond if they
- * have the same sequence number. Rows that are not in the other segment, or have no code there, are
- * unchanged. Returns the next row that may be in the other segment: all earlier rows are done.
+ * have the same sequence number. Leaves a row unchanged if the other segment lacks it or has no code for it.
+ * Returns the row from which to continue: no row before it is left to copy.
  */
 export function codesCopy(
   toSegment: usize,

@@ -147,8 +147,8 @@ export class Engine {
 
   /**
    * Stores a snapshot of segments, which must be sorted by seq and must not overlap. The caller keeps
-   * ownership of segments, bitsets and codes, which must outlive the snapshot. Returns its address for
-   * queries.
+   * ownership of segments, bitsets and codes, which must outlive the snapshot. Returns the snapshot's
+   * address, which queries take.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
     const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
@@ -308,7 +308,7 @@ export class Engine {
     return this.#codes.copy(to, from);
   }
 
-  /** Number of live rows with a code. If `live` is 0, all rows live. */
+  /** Number of live rows with a code. 0 as `live` means that all rows are live. */
   codesCount(codes: number, live = 0): number {
     return this.#codes.count(codes, live);
   }

@@ -1,7 +1,7 @@
-// A thread's tools for turning text into terms and for splitting documents. They use one engine instance with
-// the Unicode table. The only state kept between calls is the current analysis settings. The instance is
-// replaced after a trap, and after a large call has grown its memory beyond WORKBENCH_BYTES_MAX, because
-// linear memory never shrinks.
+// A thread's tools for analysing text, splitting and indexing documents, and converting vectors. They use one
+// engine instance with the Unicode table. The only state kept between calls is the current analysis settings.
+// The instance is replaced after a trap, and after a large call has grown its memory beyond
+// WORKBENCH_BYTES_MAX, because linear memory never shrinks.
 import {
   DOC_OK,
   OVERRIDE_SEPARATOR,

@@ -41,7 +41,7 @@ export class RowLengths {
   slots: usize; // SlotLength records, the one with the largest `varies` first
   slotCount: u32;
   shortest: f64; // lower bound on the length of any row
-  saturations: usize; // for each slot index, an f64 table by norm byte
+  saturations: usize; // for each slot index, an f64 table by norm byte (see `leastSaturations`)
   /** Lower bound on any row's saturation. */
   leastSaturation: f64;
   // A row's length is at least base + (first norm * firstFactor + second norm * secondFactor) / scale. See

@@ -140,8 +140,8 @@ export class ShortRows {
   }
 
   /**
-   * The largest sum of products (norm byte times factor, for both fields) at which a row may score enough,
-   * given upper bounds on its alternatives' sums.
+   * The largest value of (first norm * firstFactor + second norm * secondFactor) at which a row may score
+   * enough, given upper bounds on its alternatives' sums.
    */
   private limitOf(sums: usize): i32 {
     const lengths = this.lengths;
