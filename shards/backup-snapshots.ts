@@ -1,4 +1,4 @@
-// Keeps the database views from which a shard's backups are written, by backup id. Each backup is written in
+// Keeps, by backup id, the database views from which a shard's backups are written. Each backup is written in
 // slices between requests.
 import type { Slices } from "./index/slices.js";
 import type { WrittenBackup } from "./protocol/backup.js";

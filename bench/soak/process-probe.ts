@@ -1,4 +1,4 @@
-// Reads the resources that a process occupies from /proc: resident memory and open file descriptors.
+// Reads from /proc which resources a process occupies: resident memory and open file descriptors.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Held {

@@ -83,7 +83,7 @@ export class IndexShard {
     return index;
   }
 
-  /** Counters for the owner to continue from, such as the largest sequence number. */
+  /** Counters with which the owner initialises its own, such as the largest sequence number. */
   get status(): OpenReply {
     const { liveDocs, maxSeq, generation } = this.#state;
     return { liveDocs, maxSeq, generation, staleSegments: this.#staleSegments };

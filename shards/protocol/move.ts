@@ -40,7 +40,7 @@ export interface StoredRequest {
 }
 
 export interface StoredPage {
-  /** Values from the index's manifest; all 0 if the shard has no such index. */
+  /** Values from the index's manifest. */
   generation: number;
   maxSeq: number;
   liveDocs: number;

@@ -38,9 +38,9 @@ interface Sequence {
 
 /** Indexes of the query words that a term stands for. */
 interface Stands {
-  /** Words that list the term in `terms` (in `#infixes`: in `infixes`). */
+  /** Words that list the term in their `terms` or, for an entry of `#infixes`, in their `infixes`. */
   readonly words: number[];
-  /** Words that list the term in `typos`. */
+  /** Words that list the term in their `typos`. */
   readonly typos: number[];
 }
 

@@ -32,7 +32,10 @@ export async function compactionJob(context: JobContext): Promise<void> {
   if (isMuch(garbage, bytes - garbage)) await compactDocuments(context, documents);
 }
 
-/** Ranges for which the reclaimable space can be estimated. */
+/**
+ * Returns the ranges whose live values have a known total size. The rest of their disk space can be
+ * reclaimed.
+ */
 function knownRanges({
   uid,
   entries,

@@ -1,6 +1,6 @@
-// Activates another embedded model. A shard without a model must not have any model vectors either. Model
-// numbers restart once the last model is lost, so a lost model's vector could otherwise be mistaken for that
-// of a new model with the same number.
+// Activates another embedded model. If the shard has no model, first deletes the vectors that earlier models
+// made. Model numbers restart once the last model is lost, so a lost model's vector could otherwise be
+// mistaken for that of a new model with the same number.
 import type { NumberedModel } from "../../protocol/vectors.js";
 import type { ShardIndexState } from "../state.js";
 

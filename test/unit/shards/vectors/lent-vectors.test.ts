@@ -48,7 +48,7 @@ function documentOf(i: number, random: Random): { id: string; body: object } {
   return { id: `d${i}`, body: { id: `d${i}`, title: `${TOPICS[i % 4]} ${i % 7}`, price: i, ...embedding } };
 }
 
-/** An index in a shard, and a reader of its memory such as another thread would have. */
+/** An index in a shard, with a reader of its memory like that of another thread. */
 class Lent {
   readonly shard: VectorShard;
   readonly #local = new LocalVectors(() => workbench.vectorTable(), 2 ** 20);

@@ -21,7 +21,7 @@ interface PoolOptions {
   dieDir?: string;
 }
 
-/** A thread merely waiting for a core on a busy machine recovers within this time. */
+/** A thread that is not hung, but only waiting for a core on a busy machine, recovers within this time. */
 const HANG_MS = 2_000;
 const NEVER_MS = 3_600_000;
 
