@@ -37,7 +37,7 @@ import type { SharedAmount } from "./shared-amount.js";
 import type { BodyMemory } from "./transport/body-memory.js";
 import type { UnsentBytes } from "./transport/unsent.js";
 
-/** The services needed for searches, on every search-answering thread. */
+/** The services needed for searches. Every thread that answers searches has them. */
 export interface SearchServices {
   readonly config: FixedConfig;
   readonly limits: Limits;
@@ -74,7 +74,7 @@ export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
 
 type EndUse = () => void;
 
-/** The services needed for all routes, on the main thread, which owns the indexes. */
+/** The services needed for all routes. Only the main thread, which owns the indexes, has them. */
 export interface Services
   extends SearchServices,
     Omit<Ingest, keyof SearchServices>,

@@ -15,7 +15,7 @@ const CONNECT_MS_MAX = 10_000;
  * seldom close first.
  */
 const IDLE_MS_MAX = 4_000;
-/** The server is unreachable or too slow, or returned an invalid answer. */
+/** The server is unreachable or too slow, or did not return a valid answer. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
   /** The answer's HTTP status. Null if there was no answer or the status was 200. */

@@ -100,8 +100,8 @@ export type OwnerCalls = {
     readonly uid: number;
   }): void;
   /**
-   * Appends `chunk`, which contains encoded rows, to the query log. Resolves with false if the disk refused
-   * it.
+   * Appends `chunk`, which contains encoded rows, to the query log. Resolves with false if the chunk could
+   * not be stored.
    */
   append(chunk: Uint8Array): Promise<boolean>;
   /**

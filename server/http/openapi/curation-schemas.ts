@@ -1,5 +1,5 @@
 // OpenAPI schemas for ranking rules, synonym groups, copying and swapping. Request schemas are generated from
-// the tables with which the server reads requests.
+// the tables that the server uses to read requests.
 import { COPY, SWAP } from "../../catalog/copy-swap.js";
 import { RULE, RULE_TYPES } from "../../catalog/records/rule.js";
 import { SYNONYM_TYPES, SYNONYMS } from "../../catalog/records/synonym.js";

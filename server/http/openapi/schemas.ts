@@ -1,5 +1,5 @@
-// OpenAPI schemas for resources, requests and replies. Request schemas are generated from the tables with
-// which the server reads requests; all other schemas are written by hand. The end-to-end tests validate every
+// OpenAPI schemas for resources, requests and replies. Request schemas are generated from the tables that the
+// server uses to read requests; all other schemas are written by hand. The end-to-end tests validate every
 // request and reply against them.
 
 import { FIELD } from "../../catalog/definition/schema.js";

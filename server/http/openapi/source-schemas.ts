@@ -1,5 +1,5 @@
 // OpenAPI schemas for data sources, runs, previews and incidents. Request schemas are generated from the
-// table with which the server reads requests.
+// table that the server uses to read requests.
 import { RUN_STATUSES, RUN_TRIGGERS } from "../../catalog/records/sync-run.js";
 import { DATA_SOURCE } from "../../documents/sources/data-source.js";
 import { FEED_ERRORS } from "../../ground/errors.js";

@@ -1,6 +1,6 @@
-// Chooses the HTTP transport. It uses the current uWebSockets.js build if that loads, otherwise the older
-// build, otherwise node:http. One log line names the choice and says why the preferred transports do not
-// load.
+// Chooses the HTTP transport. If the setting `http` leaves the choice open, uses the current uWebSockets.js
+// build if that loads, otherwise the older build, otherwise node:http. One log line names the choice and says
+// why the preferred transports do not load.
 import type { Logger } from "../../ground/log.js";
 import type { Config } from "../../operate/config/config.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";

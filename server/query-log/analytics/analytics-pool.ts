@@ -52,7 +52,7 @@ export class AnalyticsPool {
 
   /**
    * Runs a task on the thread. Throws SK-AN-503 if the thread dies or cannot read the log, and
-   * LogStorageError if the disk refuses the task.
+   * LogStorageError if the disk is full or failing.
    */
   async run<T extends AnalyticsTask>(task: T): Promise<Reply<T["kind"]>> {
     this.#pool ??= this.#start();

@@ -51,7 +51,7 @@ export interface AnalyticsReplies {
   close: null;
 }
 
-/** `storage` means that the disk refused the task, `damage` that stored bytes are unreadable. */
+/** `storage` means that the disk is full or failing, `damage` that stored bytes are unreadable. */
 export interface AnalyticsRefusal {
   readonly refused: "storage" | "damage";
   readonly message: string;

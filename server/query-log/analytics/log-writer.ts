@@ -1,5 +1,5 @@
 // Writes a front-end's searches and events to the query log. Collects rows in a chunk, which is sent to the
-// log's thread after a short delay or when it is full. Never delays a search. Chunks that the disk refuses
+// log's thread after a short delay or when it is full. Never delays a search. Chunks that could not be stored
 // are kept, up to a total size, and sent again. Beyond that size, rows are dropped and counted.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IndexRecord, logOf } from "../../catalog/records/index-record.js";
@@ -18,10 +18,10 @@ const RETRY_MS = 1_000;
 
 interface LogWriterOptions {
   readonly people: People;
-  /** Resolves when the chunk is durable. Throws LogStorageError if the disk refused it. */
+  /** Resolves when the chunk is durable. Throws LogStorageError if it could not be stored. */
   readonly send: (chunk: Uint8Array) => Promise<unknown>;
   /**
-   * Resolves when all rows that other threads have written so far are durable or refused by the disk. Absent
+   * Resolves when every row that other threads have written so far is durable or could not be stored. Absent
    * if there are no other threads.
    */
   readonly others?: () => Promise<void>;
@@ -64,14 +64,14 @@ export class LogWriter {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }
 
-  /** Resolves when all rows written so far, by this and other threads, are durable or refused by the disk. */
+  /** Resolves when every row written so far, by this and other threads, is durable or could not be stored. */
   async flush(): Promise<void> {
     await this.#options.others?.();
     this.#sendChunk();
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
 
-  /** Flushes one last time. Rows that the disk refuses now are lost. */
+  /** Flushes one last time. Rows that still cannot be stored are lost. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.flush();
@@ -101,7 +101,7 @@ export class LogWriter {
     if (!this.#isSending) void this.#sendAll();
   }
 
-  /** Sends all waiting chunks, oldest first, and retries those that the disk refuses. Never rejects. */
+  /** Sends all waiting chunks, oldest first, and retries those that could not be stored. Never rejects. */
   async #sendAll(): Promise<void> {
     this.#isSending = true;
     for (let chunk = this.#waiting[0]; chunk !== undefined; chunk = this.#waiting[0]) {

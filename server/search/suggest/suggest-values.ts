@@ -151,8 +151,8 @@ function hasSequence(terms: readonly string[], { sequences }: WordForms): boolea
 }
 
 /**
- * True if the value's words from position `at` on begin with the input's words from position `from` on. Words
- * written as one and in parts are equal: a joined token stands for all its parts.
+ * True if the value's words from position `at` on begin with the input's words from position `from` on. A
+ * word written as one equals the same word written in parts, because a joined token stands for all its parts.
  */
 function startsWith(value: readonly Token[], at: number, input: readonly Token[], from: number): boolean {
   const end = (input.findLast(({ parts }) => parts === 1)?.position ?? -1) + 1;

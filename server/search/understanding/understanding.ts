@@ -60,8 +60,8 @@ export class QueryUnderstanding implements Understanding {
   }
 
   /**
-   * Asks the model, unless the query has only one or two words, which simply name the product, or too many
-   * words.
+   * Asks the model, unless the query has too few or too many words. A query of one or two words simply names
+   * the product.
    */
   async #byEndpoint(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;

@@ -113,7 +113,7 @@ export class FollowedIndexes implements IndexHandles {
     const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
     // The owner has already begun one use on this thread's behalf. End it only after this turn of the event
-    // loop: by then, the callers waiting for the standing have begun their own uses.
+    // loop: by then, the callers that waited for the owner's answer have begun their own uses.
     setImmediate(() => {
       standing.endUse(place);
       this.#forgetDeleted(uid, catalog.state); // the index may have been deleted while the owner answered

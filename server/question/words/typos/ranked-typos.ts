@@ -37,8 +37,8 @@ export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "inf
 }
 
 /**
- * A suspect's near terms. `maxTypos` is the number of typos up to which all shards looked them up, or 0 if
- * they did not all do so.
+ * The near terms of a suspect (see ExpandSuspect) within `maxTypos` typos. `maxTypos` is 0 if some shard did
+ * not look them up.
  */
 export interface KnownSuspect {
   readonly maxTypos: number;

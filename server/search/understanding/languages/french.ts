@@ -1,4 +1,5 @@
-// French words that query understanding recognises, and the sentences with which it explains itself.
+// French words that query understanding recognises, and the sentences that tell the shopper how a query was
+// understood.
 import { compileLanguage } from "./language.js";
 
 export const FRENCH = compileLanguage({

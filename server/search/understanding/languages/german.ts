@@ -1,4 +1,5 @@
-// German words that query understanding recognises, and the sentences with which it explains itself.
+// German words that query understanding recognises, and the sentences that tell the shopper how a query was
+// understood.
 import { compileLanguage } from "./language.js";
 
 export const GERMAN = compileLanguage({

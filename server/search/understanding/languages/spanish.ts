@@ -1,4 +1,5 @@
-// Spanish words that query understanding recognises, and the sentences with which it explains itself.
+// Spanish words that query understanding recognises, and the sentences that tell the shopper how a query was
+// understood.
 import { compileLanguage } from "./language.js";
 
 export const SPANISH = compileLanguage({
