@@ -25,7 +25,10 @@ export interface AiContext {
   };
 }
 
-/** Counts of right, wrong and missed interpretations over several queries. */
+/**
+ * Counts over several queries: right, wrong and missed interpretations, then remaining search texts compared
+ * and those that were wrong.
+ */
 export interface Score {
   right: number;
   wrong: number;

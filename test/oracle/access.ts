@@ -40,7 +40,7 @@ export interface KeyValue {
 
 export interface TokenModel {
   readonly text: string;
-  /** True if the token is signed with its own key. */
+  /** False if the token is forged, that is, not signed with its key. */
   readonly genuine: boolean;
   readonly groups: readonly Group[] | null;
   readonly indexes: readonly string[] | null;

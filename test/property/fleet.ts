@@ -155,7 +155,10 @@ export class Fleet implements FailureNote {
     await this.everywhere(async (server) => expectStatus(await server.delete(`/v1/indexes/${name}`), 200));
   }
 
-  /** Applies a write to the oracle and to all servers; both must refuse the same documents. */
+  /**
+   * Applies a write to the oracle and to all servers. The servers must refuse the same documents as the
+   * oracle.
+   */
   async applyWrite(index: string, oracle: Oracle, write: Write): Promise<void> {
     const path = `/v1/indexes/${index}/documents`;
     if (write.kind === "batch") {

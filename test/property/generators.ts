@@ -233,7 +233,7 @@ function clauseOf(field: Field, words: fc.Arbitrary<string>): fc.Arbitrary<strin
   );
 }
 
-/** Prints a number without a plus sign, and an integer without an exponent. */
+/** Prints a number without the plus sign of its exponent; a bigint has no exponent. */
 function printNumber(value: number | bigint): string {
   return String(value).replace("e+", "e");
 }

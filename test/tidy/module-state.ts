@@ -1,5 +1,5 @@
-// Finds module-level variables that are state: variables assigned after the module was loaded, and constants
-// whose object may be modified.
+// Finds module-level variables that are state: all `let` and `var`, constants that are instances of classes
+// not known to be stateless, and constants whose object a function modifies.
 import ts from "typescript";
 import { importedNames, parse } from "./names.js";
 import type { Source } from "./tree.js";

@@ -46,8 +46,8 @@ function errorMakers(source: Source): string[] {
 }
 
 /**
- * Returns texts of more than one word that are a body's `error` member or an argument to a function that
- * creates an error.
+ * Returns texts of more than one word that are a body's `error` member, or an argument to an error's
+ * constructor or to a function that creates an error.
  */
 function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text: string }[] {
   if (ts.isPropertyAssignment(node)) return node.name.getText() === "error" ? textsIn(node.initializer) : [];

@@ -99,7 +99,10 @@ function printable({ tables, settings, rules }: State): object {
   return { tables: plain(tables), settings, rules: plain(rules) };
 }
 
-/** Checks a filter, a word, a sort order and facets against all documents. Throws LossError. */
+/**
+ * Sends `count` random queries with a filter, a word, a sort order and facets, and compares each answer with
+ * a scan of all documents. Throws LossError.
+ */
 export async function checkQueries(
   server: TestServer,
   lane: number,
@@ -121,7 +124,7 @@ export async function checkQueries(
       facet_by: "stock",
       max_facet_values: 100,
       per_page: PAGE,
-      ai: false, // Interpretation would change the meaning of a one-word query
+      ai: false, // interpretation would change the meaning of a one-word query
     };
     const documents = [...state.tables[name].values()].filter(
       (document) => filter.passes(document) && (word === null || document.title?.split(" ").includes(word)),

@@ -39,7 +39,10 @@ class Lane {
     readonly random: Random,
   ) {}
 
-  /** Works until the server is gone. Throws LossError if an answer differs from the model's. */
+  /**
+   * Sends operations and queries until the server is gone or `isOver` returns true. Throws LossError if an
+   * answer differs from the model's.
+   */
   async work(server: TestServer, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const operation = anyOperation(this.random, this.state);

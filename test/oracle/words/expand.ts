@@ -102,8 +102,8 @@ export interface Infix {
 }
 
 /**
- * Returns the shortest of the terms that contain `word` and are longer. Unless `atStart`, terms that start
- * with the word are left out.
+ * Returns longer terms that contain `word` and occur in one of these fields: at most INFIX_TERMS_LISTED, the
+ * shortest first. Terms that start with the word are included only if `atStart` is true.
  */
 export function infixesOf(
   dictionary: Dictionary,

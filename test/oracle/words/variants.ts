@@ -204,7 +204,10 @@ function splits(term: string): string[][] {
   return [...(changes.length > 1 ? [cutAt(letters, changes)] : []), ...single, ...finer];
 }
 
-/** All ways to split a word with digits into two or three parts. */
+/**
+ * Returns all ways to split a word with digits into two or three parts; none if the word is quoted or has
+ * more than twelve characters.
+ */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const letters = [...word.terms[0]!];
   const loose = word.terms.length === 1 && !word.quoted && hasDigit(word.terms[0]!) && letters.length <= 12;

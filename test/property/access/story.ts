@@ -191,7 +191,10 @@ export class Story {
     this.credentials.push({ kind: "token", key, value, token: { text, ...members } });
   }
 
-  /** Restarts the server. A killed server may lose its most recent search counts, but nothing else. */
+  /**
+   * Restarts the server. A killed server may lose its most recent search counts but nothing else, so the
+   * model continues with the counts that the server reports.
+   */
   async restart(killed: boolean): Promise<void> {
     await this.#server.stop(killed ? "SIGKILL" : "SIGTERM");
     await this.#server.launch();
