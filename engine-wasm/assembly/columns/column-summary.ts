@@ -5,7 +5,7 @@
 //   zones:  { u64 least, u64 largest } per zone of ZONE_ROWS rows; least > largest if no row has a value
 //   codes:  u8 per row, never decreasing as the value grows; undefined for rows without a value
 //   ranges: { u64 least, u64 largest } per code, over the rows that have a value
-//   bounds: u64 per code, except the first: the smallest key with that code
+//   bounds: u64 per code: the smallest key with that code; not used for code 0
 
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
@@ -142,9 +142,9 @@ const ASKED_BYTES: usize = 0x4000;
 const ASKED_OF_WORD: usize = 256;
 
 /**
- * Sets in `to` the bits of the rows whose sort key is in [low, high]; requires low <= high. Decides each row
- * by its code, and reads its value only if keys outside the range have the same code. If `among` is not 0,
- * only rows in that bitset are considered.
+ * Sets in `to`, which must be zeroed, the bits of the rows whose sort key is in [low, high]; requires low <=
+ * high. Decides each row by its code, and reads its value only if keys outside the range have the same code.
+ * If `among` is not 0, only rows in that bitset are considered.
  */
 export function scanCodes(
   type: u32,

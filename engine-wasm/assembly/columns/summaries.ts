@@ -238,7 +238,7 @@ export function leastNormOf(entry: usize): u32 {
   return entry == 0 ? 0 : Mem.u16At(entry + AT_LEAST_NORM);
 }
 
-/** True if all rows are known to have a value in a text field. */
+/** True if all rows are known to have a value in the text field. Valid only for a field with norms. */
 export function allHaveNorms(entry: usize): bool {
   return entry != 0 && Mem.u16At(entry + AT_NO_NORM) == 0;
 }

@@ -152,7 +152,8 @@ export class TypoWalk {
 
   /**
    * Moves to the next matching term, in byte order, and sets `found`, `distance` and `isPrefix`. Returns
-   * false if there are no more.
+   * false if there are no more. The word itself is not a match; with `prefixes`, neither are terms that start
+   * with it.
    */
   next(): bool {
     while (this.term < this.terms) {

@@ -68,7 +68,7 @@ function nestingIsObject(depth: i32): bool {
 export class Scan {
   /** Kind (JSON_*) of the last scanned value. */
   kind: i32;
-  /** True if the last scanned string contains an escape. Valid only if `kind` is JSON_STRING. */
+  /** True if the last scanned string, which may be a name, contains an escape. */
   escaped: bool;
   /** Address of the syntax error. Valid only if a scan returned 0. */
   failedAt: usize;

@@ -83,7 +83,10 @@ function grow(end: usize): void {
   inside = memoryEnd();
 }
 
-/** Allocates a region of `bytes` bytes, 16-aligned, with undefined contents. Discards all scratch memory. */
+/**
+ * Allocates a region of `bytes` bytes, 16-aligned, with undefined contents. The caller must regard all
+ * scratch memory as discarded.
+ */
 export function reserve(bytes: usize): usize {
   if (CHECKED) assert(!confined, "only the owner of a memory reserves regions");
   const wanted = (bytes + ALIGN) & ~ALIGN;
@@ -117,7 +120,7 @@ export function reserve(bytes: usize): usize {
   return block + HEADER;
 }
 
-/** Frees a region. `at` must come from `reserve`. */
+/** Frees a region. `at` must come from `reserve`. Discards all scratch memory. */
 export function release(at: usize): void {
   if (CHECKED) assert(isReserved(at), "only a region that is reserved is given back");
   Mem.putU32(at - HEADER + 4, 1);

@@ -82,7 +82,7 @@ const VALUES_A_UNIT: u32 = 2; // dictionary values that count as one work unit
 const WRITER_BYTES = SINK_BYTES + DICTIONARY_WRITER_BYTES + LIST_WRITER_BYTES + TERM_WRITER_BYTES;
 const OUTPUT_SPARE: usize = 0x10000;
 
-/** True if every input agrees with input `i` on the types and flags of the slots that both have. */
+/** True if all earlier inputs agree with input `i` on the type and flags of every common slot. */
 function agrees(m: Merge, i: u32): bool {
   const segment = inputAt(m, i).segment;
   let field = segment + Mem.u32At(segment + SEG_FIELD_TABLE);

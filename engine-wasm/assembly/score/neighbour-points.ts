@@ -35,7 +35,10 @@ export class NeighbourPoints {
     return this.program.first && this.neighbours.matches(row);
   }
 
-  /** A row's points. */
+  /**
+   * A row's points. 0 for a row that is not a neighbour and, with `first`, for a neighbour without
+   * NEIGHBOUR_MATCHES.
+   */
   of(row: u32): f64 {
     const neighbours = this.neighbours;
     const counts = this.program.first ? neighbours.matches(row) : neighbours.has(row);

@@ -98,7 +98,7 @@ export class Starts {
     return !this.isKnown(row) || Bits.has(this.wholes, row);
   }
 
-  /** True if `find` was called for a range that contains the row. */
+  /** True if `find` has covered the row's piece. */
   isKnown(row: u32): bool {
     return this.known != 0 && Mem.u8At(this.known + <usize>(row >> PIECE_SHIFT)) != 0;
   }

@@ -233,7 +233,7 @@ export class Tokenizer {
 
 /**
  * Folds a whole value for comparison and sorting: folds each character, drops ignored marks, trims white
- * space and collapses runs of it to one space. An index's overrides do not apply. `out` needs
+ * space and collapses each run of white space to one space. An index's overrides do not apply. `out` needs
  * `foldBound(bytes)` bytes. Returns the number of bytes written.
  */
 export function foldValue(at: usize, bytes: usize, out: usize): u32 {

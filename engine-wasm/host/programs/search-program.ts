@@ -99,7 +99,7 @@ export interface SearchWord {
 export type SortKey =
   /** The ranking score: text match, bonus and boosts combined in one number. */
   | { readonly by: "relevance"; readonly descending: boolean }
-  /** Pinned rows in pin order, then unpinned rows, then buried rows. */
+  /** Pinned rows in pin order, then rows that are neither pinned nor buried, then buried rows. */
   | { readonly by: "class"; readonly descending: boolean }
   | { readonly by: "seq"; readonly descending: boolean }
   | { readonly by: "field"; readonly descending: boolean; readonly slot: number; readonly type: number };

@@ -27,7 +27,10 @@ export interface SearchRow {
   readonly textMatch: number;
   /** Integer, 0 <= bonus < 2^53. */
   readonly bonus: number;
-  /** True if the row's words match. False if the row is included only because it is a neighbour or pinned. */
+  /**
+   * True if the row matches the query's words. False if it is included only because it is a neighbour or
+   * pinned.
+   */
   readonly matched: boolean;
   /** True if the row is a neighbour with `matches`. */
   readonly neighbour: boolean;

@@ -133,7 +133,7 @@ export class EngineInstance {
     return p;
   }
 
-  /** Frees a region. */
+  /** Frees a region. Invalidates all scratch. */
   release(region: number): void {
     this.run((kernels) => kernels.release(region));
   }
