@@ -1,5 +1,5 @@
 // Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A
-// field gets a new slot if its type or flags change, so an old segment is never read under the new
+// field gets a new slot if one of its STORED_MEMBERS changes, so an old segment is never read under the new
 // definition. All functions are pure; the catalog stores the results.
 import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";

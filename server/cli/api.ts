@@ -107,7 +107,7 @@ export class ApiClient {
   }
 
   /**
-   * Returns the parsed body of a successful reply, as `parseExact` does. Throws RefusedError for any other
+   * Returns the body of a successful reply, parsed with `parseExact`. Throws RefusedError for any other
    * reply.
    */
   async json(method: string, path: string, payload?: unknown): Promise<unknown> {

@@ -33,7 +33,7 @@ interface HighlightSettings {
 }
 
 export interface IndexSettings {
-  /** Names of the fields to search. Null means all string and string[] fields, in schema order. */
+  /** Names of the fields to search. Null means all indexed string and string[] fields, in schema order. */
   readonly searchable_attributes: readonly string[] | null;
   /** One weight per searchable attribute, in the same order. Null means descending weights. */
   readonly weights: readonly number[] | null;
@@ -56,7 +56,7 @@ export interface IndexSettings {
   readonly ai: AiSetting;
 }
 
-/** The members of an index record that are derived from its settings. */
+/** The members of an index record that a settings change replaces: the settings and the sealed keys. */
 export interface SettingsOf extends SealedKeys {
   readonly settings: IndexSettings;
 }

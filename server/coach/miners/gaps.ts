@@ -13,7 +13,7 @@ const PEOPLE_MIN = 3;
 const EMPTY_PART_MIN = 0.8;
 /**
  * There is no gap if one particular other search helped many of the people: they merely use another word.
- * Many means at least RESCUED_PEOPLE_MIN, and more than this fraction of the number of the group's searches.
+ * Many means at least RESCUED_PEOPLE_MIN, and more than this fraction of the group's number of searches.
  */
 const RESCUED_PART_MAX = 0.2;
 const RESCUED_PEOPLE_MIN = 3;

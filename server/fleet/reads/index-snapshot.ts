@@ -232,8 +232,8 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /**
-   * Returns, for each shard, the matching documents whose codes are most similar to the query's, most similar
-   * first.
+   * Returns, for each shard, the `wanted` matching documents whose codes are most similar to the query's,
+   * most similar first.
    */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
     const encoded = encodeNearest(query, wanted, encodeSearch(program));

@@ -58,7 +58,7 @@ export function decodeReply<T>(
   }
 }
 
-/** Returns a sentence for clients that says that an index's stored data is unreadable. */
+/** Returns a sentence that tells clients that an index's stored data is unreadable. */
 export function damageSentence({ code, message }: ShardError): string {
   return code === SHARD_VERSION
     ? `the index was stored by another version of Skein (${message}); start that version`
