@@ -31,7 +31,10 @@ export class XmlScanner {
 
   #state = IN_TEXT;
   #at = 0;
-  /** The quote that is open in the current tag or DOCTYPE, or "" if none is. */
+  /**
+   * The text that closes what is open in the current tag or DOCTYPE: a quotation mark, or in a DOCTYPE also
+   * the end of a comment or processing instruction. "" if nothing is open.
+   */
   #quote = "";
   #brackets = 0;
   #terminator = "";

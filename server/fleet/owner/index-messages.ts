@@ -39,7 +39,11 @@ export interface IndexMessagesOptions {
 /** Maximum number of indexes that one message asks about. */
 const INDEXES_PER_MESSAGE = 256;
 
-/** All methods reject with a SkeinError if a shard refuses the request or its thread ends. */
+/**
+ * Methods reject with a SkeinError if a shard refuses the request, except `openIn`, `standing` and
+ * `standingOf`, which reject with the ShardError. All of them pass on an error of `ask`, for example because
+ * the shard's thread has ended.
+ */
 export class IndexMessages {
   readonly #options: IndexMessagesOptions;
 

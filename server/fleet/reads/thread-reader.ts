@@ -55,8 +55,8 @@ export class ThreadReader implements ShardReader {
 
   async #readOne<T>(read: ShardRead<T>, message: Message, shard: number): Promise<T> {
     const { of, subject } = read;
-    // Quarantine: a suspect read is sent on its own; a read that has ended the shard's thread twice is
-    // refused.
+    // Quarantine: a suspect read is sent on its own; a read that was in flight on two occasions when the
+    // thread ended is refused.
     let apart = false;
     if (subject !== undefined) {
       const entered = this.#isolation.enter(shard, subject);

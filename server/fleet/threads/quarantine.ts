@@ -1,8 +1,8 @@
 // Finds the reads that end a shard's thread or break its engine; each shard has its own quarantine. All reads
 // in flight when a thread ends become suspects. A popular read may be in flight by chance whenever a thread
 // ends, so each suspect is later tried alone. If the thread ends again during the trial, the suspect is to
-// blame and is refused from then on; otherwise it is cleared. Reads are identified by a hash of their
-// request. Other threads may send reads directly only while there are no suspects.
+// blame and is refused from then on. If the suspect succeeds, it is cleared. Reads are identified by a hash
+// of their request. Other threads may send reads directly only while there are no suspects.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
