@@ -69,7 +69,7 @@ export const NO_ORDINAL = -1; // 0xffffffff in a column of ordinals: the row has
 export const DICT_COUNT = 0; // u32
 // Strings: -> u32[count + 1], where each raw string starts, relative to the dictionary's first byte.
 export const DICT_RAW_OFFSETS = 4;
-export const DICT_FOLDED_OFFSETS = 8; // strings: -> u32[count + 1], where each folded string starts, likewise
+export const DICT_FOLDED_OFFSETS = 8; // strings: -> u32[count + 1], the same for the folded strings
 export const DICT_VALUES = 12; // numbers: -> 8 bytes each: i64 (int32, int64, bool) or f64 (float)
 export const DICT_HEADER_BYTES = 16;
 

@@ -17,7 +17,7 @@ export class Column {
   slot: u32;
   type: u32;
   flags: u32;
-  language: u32; // number of the language of the field's text; 0 = none
+  language: u32; // number of the text's language; 0 = none
   rows: u32; // capacity in rows of `offsets`, `present` and `norms`
   elements: u32; // number of elements in all rows added so far
   capacity: u32; // capacity of `cells`, in elements

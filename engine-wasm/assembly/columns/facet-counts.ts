@@ -96,8 +96,8 @@ function add(counts: usize, ordinal: u32): void {
 }
 
 /**
- * Returns word number `word` of the set of rows to count, which is `bits` XORed with `flip`, without bits at
- * or beyond `rows`.
+ * Returns word number `word` of the bitset of rows to count: `bits` XORed with `flip`, without the bits at or
+ * beyond `rows`.
  */
 function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
   const rest = Bits.word(bits, word) ^ flip;

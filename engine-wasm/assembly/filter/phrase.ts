@@ -58,7 +58,7 @@ export class PhraseReader {
     scratchRewind(mark);
   }
 
-  /** Adds to `bits` the rows with these terms in this order inside one element of the slot. */
+  /** Adds to `bits` the rows in which one element of the slot contains these terms in this order. */
   addRowsInOrder(from: usize, terms: usize, termCount: u32, slot: u32, hasElements: bool, bits: usize): void {
     const mark = scratchMark();
     if (this.open(from, terms, termCount, slot)) {

@@ -69,8 +69,8 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
 }
 
 /**
- * Moves the cursor, which follows the alternative's last list, to its position in slot order. Returns false
- * if it replaced another cursor, that of an earlier list in the same slot.
+ * Moves the cursor from the end of the alternative's lists to its position in slot order. Returns false if it
+ * replaced the cursor of an earlier list in the same slot, so that its own space is free again.
  */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;

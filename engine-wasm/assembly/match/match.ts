@@ -327,7 +327,10 @@ export class Matches {
     }
   }
 
-  /** Adds to `union` those of the remaining rows that are in `bits` and in the list. */
+  /**
+   * Looks up every row that can still match in the list, and adds the rows found to `union`. Lists the rows
+   * of `bits` in `left` first, unless that has been done.
+   */
   private seekLeft(cursor: Cursor, union: usize, bits: usize, several: usize): void {
     if (this.left == 0) {
       this.left = scratch((<usize>this.leftCount) << 2);

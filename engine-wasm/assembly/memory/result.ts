@@ -6,7 +6,7 @@ import { Mem } from "./mem";
 
 const STEP: usize = 0x4000;
 
-/** A result that is being written. It is in scratch memory, just before the result's bytes. */
+/** A result being written. The struct is in scratch memory, just before the result's bytes. */
 @unmanaged
 export class Result {
   private start: usize;

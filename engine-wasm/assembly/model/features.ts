@@ -171,8 +171,8 @@ function kindOf(at: usize, length: u32): u32 {
 }
 
 /**
- * Checks ASCII only: digits of other scripts are rare in part numbers, and this way no Unicode table is
- * needed.
+ * Checks for ASCII digits only. Digits of other scripts are rare in part numbers, and recognising them would
+ * require the Unicode table.
  */
 function hasAsciiDigit(at: usize, length: u32): bool {
   for (const end = at + <usize>length; at < end; at++) if (Mem.u8At(at) - 0x30 < 10) return true;

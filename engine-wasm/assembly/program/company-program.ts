@@ -9,7 +9,10 @@ import { Slots } from "./slots";
 
 const WORD_LEAST: usize = 2; // minimum size in bytes of a word in a program
 
-/** A word or candidate in the program. A row contains it if it has one of its terms in one of the slots. */
+/**
+ * A word or candidate in the program. A row contains the word if it has any of the word's terms in any of the
+ * program's slots.
+ */
 @unmanaged
 export class CompanyWord {
   terms: usize;

@@ -46,7 +46,7 @@ export class Candidates {
   near: NearLists;
   queue: BestFirst;
   growing: bool; // whether the current range has more rows than all earlier ranges together
-  scored: Numbered; // the rows of a range that are scored
+  scored: Numbered; // the rows to score in the current range
   chosen: usize; // bitset: rows of a range that may enter `top`
   chosenBefore: usize; // `chosen` of the previous range, which scoring may still be using
 

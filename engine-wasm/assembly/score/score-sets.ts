@@ -47,7 +47,7 @@ export class SetVisitor {
   rangeRows: u32;
   rangeFirst: u32;
   size: u32; // number of rows in the next range to visit
-  scored: Numbered; // the rows of a range that are scored
+  scored: Numbered; // the rows to score in the current range
   anyBehind: bool; // whether any word has alternatives below TIER_BEST
 
   static make(

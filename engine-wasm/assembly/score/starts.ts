@@ -66,7 +66,7 @@ export class Starts {
   starts: usize; // bitset: rows with a slot in which the first word is at position 0
   // Bitset: rows of `starts` in which that slot has exactly as many tokens as the query has words.
   wholes: usize;
-  norms: usize; // norm bytes of the slot of the current list
+  norms: usize; // norm bytes of the current list's slot
   normOfWords: u32; // norm byte of the length that equals the query's word count; NORMS = there is none
   buffer: usize;
 

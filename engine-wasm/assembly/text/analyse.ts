@@ -10,7 +10,7 @@ import { foldValue, Tokenizer } from "./tokenize";
 import { foldBound } from "./unicode";
 
 /**
- * Returns the tokens of the text of `bytes` bytes at p, in scratch memory: TOKEN_* structures, back to back.
+ * Returns the tokens of the text at p (`bytes` bytes, in scratch memory) as consecutive TOKEN_* structures.
  */
 export function analyse(p: usize, bytes: usize): usize {
   const tokens = Tokenizer.make();
@@ -53,7 +53,7 @@ function putToken(
   return out + size;
 }
 
-/** Returns the folded form of the text of `bytes` bytes at p, in scratch memory. */
+/** Returns the folded form of the text at p (`bytes` bytes, in scratch memory). */
 export function fold(p: usize, bytes: usize): usize {
   const result = scratch(4 + foldBound(bytes));
   Mem.putU32(result, foldValue(p, bytes, result + 4));

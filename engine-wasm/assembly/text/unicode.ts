@@ -105,7 +105,7 @@ function asciiFolding(c: u32, entry: u32): u32 {
   return entryBytes(entry) == 0 ? c : Mem.u8At(entryPlace(entry));
 }
 
-/** Upper bound on the size in bytes of the folding of a text of `bytes` bytes. */
+/** Upper bound on the folded size in bytes of a text that has `bytes` bytes. */
 export function foldBound(bytes: usize): usize {
   return bytes * growth;
 }

@@ -148,7 +148,7 @@ export class Engine {
   /**
    * Stores a snapshot of segments, which must be sorted by seq and must not overlap. The caller keeps
    * ownership of segments, bitsets and codes, which must outlive the snapshot. Returns the snapshot's
-   * address, which queries take.
+   * address, to be passed to queries.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
     const summaries = entries.map(({ segment }) => this.#summaryOf(segment));

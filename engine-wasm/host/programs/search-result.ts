@@ -198,8 +198,8 @@ class EncodedRows implements SearchRows {
 }
 
 /**
- * A row whose values are decoded on demand. A shard returns more rows than are shown, and if there is only
- * one shard, the sort keys are not needed at all, because its rows are already sorted.
+ * A row whose values are decoded on demand, because a shard returns more rows than are shown. With a single
+ * shard, the sort keys are not decoded at all: its rows are already sorted.
  */
 class EncodedRow implements SearchRow {
   readonly #rows: EncodedRows;
