@@ -70,7 +70,7 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
 
 /**
  * Moves the cursor from the end of the alternative's lists to its position in slot order. Returns false if it
- * replaced the cursor of an earlier list in the same slot, so that its own space is free again.
+ * was copied over the cursor of an earlier list in the same slot; the caller then frees its space.
  */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;

@@ -328,8 +328,8 @@ export class Matches {
   }
 
   /**
-   * Looks up every row that can still match in the list, and adds the rows found to `union`. Lists the rows
-   * of `bits` in `left` first, unless that has been done.
+   * Looks up in the list every row that can still match, and adds the rows found to `union`. First lists the
+   * rows of `bits` in `left`, unless that has been done.
    */
   private seekLeft(cursor: Cursor, union: usize, bits: usize, several: usize): void {
     if (this.left == 0) {

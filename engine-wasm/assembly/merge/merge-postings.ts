@@ -38,7 +38,7 @@ export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
   return true;
 }
 
-/** Number of postings in the open list, and then its number of position bytes. */
+/** These return the open list's number of postings and its number of position bytes. */
 export function openedPostings(input: MergeInput): u32 {
   return cursorOf(input).count;
 }
