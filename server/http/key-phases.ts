@@ -1,5 +1,5 @@
-// Two phases of a request. `key` identifies the caller by an API key or search token, and `rate` limits the
-// caller's rate.
+// Two phases of a request. `key` identifies the caller by an API key or search token, and `rate` applies the
+// caller's rate limits.
 import { clientNetwork } from "../access/edge/client-address.js";
 import { planOfTenant } from "../access/tenants/plans.js";
 import type { Principal } from "../access/tenants/principal.js";

@@ -1,5 +1,5 @@
 // The services and state that the listener and routes of one HTTP thread use, such as limits, usage, quotas,
-// prepared forms of indexes, metrics and running requests. Each HTTP thread creates one such object and
+// indexes prepared for queries, metrics and running requests. Each HTTP thread creates one such object and
 // passes it down; modules keep no state. The answer cache and the shards' quarantines are reached through
 // `reads`.
 import type { AuditLog } from "../access/audit/audit-log.js";

@@ -30,7 +30,9 @@ export interface EndpointSettings {
  * settings.
  */
 export interface AiSettings extends AddressRules {
-  /** The server that words the coach's recommendations. Null if the coach does without a model. */
+  /**
+   * The server whose model writes the text of the coach's recommendations. Null if the coach uses no model.
+   */
   readonly coach: EndpointSettings | null;
 }
 

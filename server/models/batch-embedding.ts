@@ -92,8 +92,8 @@ export class BatchEmbedding {
   }
 
   /**
-   * Retries a batch that the server refused: splits it in half or, if it has only one text, shortens that.
-   * A text that is refused even when short gets null.
+   * Retries a batch that the server refused: splits it in half or, if it has only one text, shortens the
+   * text. A text that is refused even when short gets null.
    */
   async #embedLess(
     texts: readonly string[],

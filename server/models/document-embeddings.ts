@@ -1,6 +1,6 @@
 // Requests vectors for documents. Sends their texts in batches of bounded size, several requests at a time,
-// and none while the circuit is open. The first batch to fail aborts the others. Knows nothing about where
-// texts come from.
+// and none while the circuit refuses requests. The first batch to fail aborts the others. Knows nothing about
+// where texts come from.
 import { underSignals } from "../ground/jobs/deadline.js";
 import { Slots } from "../ground/jobs/slots.js";
 import type { Limits } from "../ground/limits.js";

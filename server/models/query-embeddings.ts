@@ -1,7 +1,7 @@
 // Requests vectors for queries, which wait only briefly for them. Queries with the same text share a request.
 // While the maximum number of requests is in flight, further texts are collected for the next request. A
 // request that is too late for its queries counts as failed at once, but its result is still cached. While
-// the circuit is open, queries do not wait at all.
+// the circuit refuses requests, queries do not wait at all.
 import { TIMER_MS_MAX, withDeadline, within } from "../ground/jobs/deadline.js";
 import type { EmbeddingMeter } from "../ground/metrics/recorder.js";
 import type { Clock } from "../ground/outbound/patience.js";

@@ -215,7 +215,8 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean, causes: C
 }
 
 /**
- * Strips a term's marker, a control character. In a stem, a second character follows it, for the language.
+ * Strips a term's marker, which is a control character. In a stem, also strips the character after it, which
+ * encodes the language.
  */
 function readable(term: string): string {
   const first = term.charCodeAt(0);

@@ -16,7 +16,7 @@ export interface Hit {
   readonly id: Uint8Array;
   /** The document's requested members as a JSON object. */
   readonly document: Uint8Array;
-  /** The document's highlights as a JSON object, by field. No bytes if there are none. */
+  /** The document's highlights as a JSON object, by field. Empty if there are none. */
   readonly highlight: Uint8Array;
   readonly matchType: MatchType;
   readonly explanation: Explanation | null;

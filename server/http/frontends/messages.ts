@@ -136,7 +136,7 @@ export type FrontEndCalls = {
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;
   /**
    * Reports that a shard's thread has ended. Resolves when this front-end no longer reads the thread's memory
-   * and has reported all reads that were running there to the owner.
+   * and has reported to the owner all reads that were running there.
    */
   shardEnded(shard: number): Promise<void>;
   /** Returns the front-end's current metric values. */

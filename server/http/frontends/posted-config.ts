@@ -1,5 +1,5 @@
-// Converts the configuration into the form posted to front-ends, and back again on arrival. Also divides
-// limits that apply to the whole process among the front-ends.
+// Converts the configuration into the form posted to front-ends, and back again on arrival. Also divides,
+// among the front-ends, the limits that apply to the whole process.
 import { ProxyTrust } from "../../access/edge/client-address.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Config } from "../../operate/config/config.js";

@@ -23,8 +23,8 @@ import {
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /**
- * True if this version of Node allows several threads to listen on one address. Versions from 22.12 to the
- * end of 22.x and from 23.1 do.
+ * True if this version of Node allows several threads to listen on one address. 22.12 and later 22.x versions
+ * do, and so do 23.1 and later.
  */
 export function canShareNodePort(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -34,8 +34,8 @@ export function canShareNodePort(version: string): boolean {
 /** Starts listening with node:http or node:https. Rejects if the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
-  // No request timeout, because a streamed body may take any time while it makes progress. BodyQueue times
-  // bodies itself.
+  // No request timeout, because a streamed body may take any time while it makes progress. BodyQueue enforces
+  // the time limits on bodies.
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.bodyIdleMsMax,

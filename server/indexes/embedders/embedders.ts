@@ -65,9 +65,9 @@ export class Embedders {
   }
 
   /**
-   * Returns the state of an index's vectors, for an index that should have vectors. If it has not been
-   * checked yet, or its last check ended with "waiting", the shards' counters decide: it is ready if it has a
-   * model or vectors and no document is pending.
+   * Returns the state of an index's vectors. Must be called only for an index that should have vectors. If
+   * the index has not been checked yet, or its last check ended with "waiting", the shards' counters decide:
+   * it is ready if it has a model or vectors and no document is pending.
    */
   stateOf(
     uid: number,

@@ -1,6 +1,6 @@
-// Gets vectors from an endpoint for the documents that wait for them. Reads the documents from the shards,
-// requests their vectors and writes the vectors to the shards. The shards record which documents are waiting,
-// so nothing is lost if the server stops in between.
+// Gets vectors from an endpoint for waiting documents: reads the documents from the shards, requests their
+// vectors and writes the vectors to the shards. The shards record which documents are waiting, so nothing is
+// lost if the server stops in between.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";

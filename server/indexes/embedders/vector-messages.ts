@@ -23,8 +23,8 @@ import type { ShardCalls } from "../../fleet/threads/shard-calls.js";
 import type { Message } from "../../fleet/threads/shard-pool.js";
 
 /**
- * Sends messages about an open index. The parameter `shard` numbers the shards that store the index, from 0.
- * All methods reject with a SkeinError if a shard refuses or dies.
+ * Sends messages about an open index. The parameter `shard` is a position among the shards that store the
+ * index, from 0. All methods reject with a SkeinError if a shard refuses or dies.
  */
 export class VectorMessages {
   readonly #calls: ShardCalls;

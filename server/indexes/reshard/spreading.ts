@@ -59,7 +59,7 @@ export class Spreading {
   /** Sends a request to the index's home shard. Reports damage. Throws if the shard replies with an error. */
   readonly #askHome: AskShard;
   readonly #measured = new WeakMap<IndexState, Measured>();
-  /** Indexes waiting for another attempt, by uid, with the delay (ms) before it. */
+  /** By index uid, the delay (ms) before the next attempt, for indexes that are waiting for one. */
   readonly #paused = new Map<number, number>();
 
   constructor(options: SpreadingOptions) {

@@ -35,8 +35,8 @@ const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
 
 /**
- * Reads the file as a JSON object and refuses unknown members. `name` is what messages call the file. If the
- * file does not exist and is not required, returns {}.
+ * Reads the file as a JSON object and refuses unknown members. `name` is the file's name in error messages.
+ * If the file does not exist and is not required, returns {}.
  */
 export function readConfigFile(path: string, name: string, required: boolean): JsonObject {
   let content: string;

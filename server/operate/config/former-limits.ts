@@ -64,7 +64,7 @@ const FORMER_LIMITS: ReadonlySet<string> = new Set([
   "waitingBatchesMax",
 ]);
 
-/** Splits a configuration file's limits into those of this version and the names of former limits. */
+/** Splits a configuration file's limits into this version's limits and the names of former limits. */
 export function splitLimits({ limits = {} }: JsonObject): { current: unknown; former: string[] } {
   if (!isObject(limits)) return { current: limits, former: [] };
   const isFormer = ([name]: [string, unknown]): boolean => FORMER_LIMITS.has(name);

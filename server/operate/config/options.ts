@@ -61,7 +61,7 @@ export const OPTIONS = {
     `threads that handle requests, at most ${FRONT_ENDS_MAX} (half the cores)`,
     wholeNumberOr(defaultFrontEnds(), 1, FRONT_ENDS_MAX),
   ),
-  /** Directory for backups. Null means inside the data directory. */
+  /** Directory for backups. Null means `snapshots` in the data directory. */
   snapshotDir: option(
     "snapshot_dir",
     "<directory>",

@@ -33,7 +33,7 @@ export function queryIdText({ atMs, counter, frontEnd }: QueryId): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}-${hex48(frontEnd)}`;
 }
 
-/** Parses a query id. Returns null if the text is not one. */
+/** Parses a query id. Returns null if the text is not a query id. */
 export function parseQueryId(text: string): QueryId | null {
   const parts = PATTERN.exec(text);
   if (parts === null) return null;

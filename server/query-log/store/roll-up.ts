@@ -25,7 +25,7 @@ const GRACE_MS = 60_000;
 /** An hour's blocks are merged only if they have fewer rows than this in total. */
 const MERGED_ROWS_MAX = 65_536;
 
-/** A computed rollup: the operations that store it, and the change of state to make after that. */
+/** A computed rollup: the operations that store it, and the change of state to make once it is stored. */
 export interface RollUp {
   readonly ops: readonly StoreOp[];
   /** True if the period's data has not changed since the rollup was computed. */

@@ -64,7 +64,7 @@ export function firedRulesOf(
 }
 
 /**
- * Reduces the rules to those that still hide the same documents and do nothing else. A rule that pins or
+ * Returns rules that hide the same documents as the given rules and do nothing else. A rule that pins or
  * buries documents is kept without its effect, because it still protects them from later rules that hide.
  */
 export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {

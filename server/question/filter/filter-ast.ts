@@ -41,10 +41,7 @@ export interface FilterClause {
 
 export interface FilterGroup {
   readonly kind: "and" | "or";
-  /**
-   * At least two nodes. Exception: an empty native object is an "and" without nodes, which matches
-   * everything.
-   */
+  /** At least two nodes. */
   readonly children: readonly FilterNode[];
 }
 

@@ -3,7 +3,7 @@ import { SkeinError } from "../../ground/errors.js";
 import type { InputRules } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
 
-/** Rules for reading input whose errors get the search error code. */
+/** Rules for reading the input of queries, whose errors have the code SK-SE-400. */
 export function queryRules(limits: Limits): InputRules {
   return { limits, code: "SK-SE-400" };
 }

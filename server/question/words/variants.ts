@@ -142,7 +142,7 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   const numeric = DIGIT.test(term);
   if ([...term].length > JOINED_LETTERS_MAX || (tokens.length > 2 && !numeric)) return [];
   const last = covered.at(-1) as QueryWord;
-  // A single letter may be the beginning of any word that the user is typing.
+  // Do not join a last word of one letter: it may be the beginning of any word.
   if (!numeric && last.prefix && [...(last.terms[0] as string)].length === 1) return [];
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }

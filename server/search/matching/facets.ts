@@ -27,8 +27,8 @@ export function facetRequests(fields: readonly ResolvedField[], max: number): Fa
 }
 
 /**
- * Returns the program for an index in `shards` shards: if there are several, they are asked for shares of the
- * facets.
+ * Returns the program to send to each of the index's `shards` shards. If there are several, it requests only
+ * a share of each facet (see the top of this file).
  */
 export function withShares(program: SearchProgram, shards: number): SearchProgram {
   if (shards === 1 || program.facets.length === 0) return program;

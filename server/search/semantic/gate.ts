@@ -25,7 +25,7 @@ const DIGIT = /\p{N}/u;
 /**
  * Returns the mode to try. If it turns out that there are no vectors, the query is answered by words. `auto`
  * uses vectors only if words find little, and not if the words are meant literally or if the sort would put
- * documents first that are merely similar.
+ * merely similar documents first.
  */
 export function modeOf(question: GateQuestion): SearchMode {
   const { asked, browse, text, sorted, hasVector, fullMatches, fullMatchesMax } = question;

@@ -104,9 +104,9 @@ export class Meaning<A> {
   }
 
   /**
-   * Tries a language model's claim on the index. Answers the query as typed if the claim finds nothing. Also
-   * does so if no document contains all of the claim's words, and either some contain all words as typed or
-   * the claim sorts.
+   * Tries a language model's claim on the index. If no document contains all of the claim's words, the query
+   * is answered as typed in three cases: if some document contains all words as typed, if the claim sorts, or
+   * if the claim finds nothing.
    */
   async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
     const used = request.sort === null ? meant : { ...meant, sort: null };
@@ -121,8 +121,8 @@ export class Meaning<A> {
   }
 
   /**
-   * Returns the explicit readings, without those whose words some document contains literally. Readings with
-   * the doubt "share" are checked elsewhere and left out.
+   * Returns the explicit readings, without those whose words some document contains literally. Leaves out
+   * readings with the doubt "share", which `#shared` checks.
    */
   async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
     const kept: Reading[] = [];

@@ -11,8 +11,8 @@ const HALF = 5;
 /** Cost of a word that occurs in no document, if it was nevertheless typed correctly. */
 export const UNKNOWN_WORD = 145;
 /**
- * In a word's probability, the weight of its share of all documents. The remaining weight goes to its share
- * of the documents with the query's other words.
+ * Weight, in a word's probability, of the word's share of all documents. The remaining weight goes to the
+ * word's share of the documents with the query's other words.
  */
 const ALONE = 0.1;
 /**
