@@ -27,7 +27,7 @@ interface Asked {
   readonly whole: Promise<string>;
 }
 
-/** Starts a request by sending `begin`. */
+/** Opens a connection and sends `begin`, the first part of a request. */
 async function ask(server: TestServer, begin: string, rest: string): Promise<Asked> {
   const socket = await server.socket();
   socket.on("error", () => undefined);

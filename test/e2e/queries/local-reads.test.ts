@@ -30,17 +30,17 @@ function documentOf(number: number, writes: number): object {
 
 /** Allows local reads no matter how busy the machine is. */
 const PATIENT = { localReadMsMax: 10_000 };
-/** In addition, unloads idle indexes after a short time. */
+/** Like PATIENT, and unloads idle indexes after a short time. */
 const RESTLESS = { ...PATIENT, indexIdleMsMax: 400 };
 
 async function makeIndex(server: TestServer): Promise<void> {
   const documents = Array.from({ length: DOCUMENTS }, (_, number) => documentOf(number, 0));
   await server.createIndex("shop", SCHEMA, documents);
-  // No vectors, because vector queries go to the shards.
+  // No vectors, because semantic/local-vectors.test.ts covers vector queries.
   expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
 }
 
-/** Makes every read in this file different, so that no answer comes from the cache. */
+/** Number of reads sent in this file. Each query contains it, so that no answer comes from the cache. */
 let readsSent = 0;
 
 async function readOften(server: TestServer): Promise<void> {

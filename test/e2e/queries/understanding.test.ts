@@ -1,5 +1,5 @@
-// Queries that name filters, sort orders and exclusions, over HTTP: the search that results, its description
-// in the answer, and when a query is searched as typed.
+// Queries that name filters, sort orders and exclusions, over HTTP: the resulting search, its description in
+// the answer, and which queries are searched as typed.
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -12,7 +12,10 @@ const THEMES = [
   ["loud", "guitar", "string", "amp", "chord", "strap"],
 ];
 
-/** Documents of three kinds; those of one kind share a vector. */
+/**
+ * Documents on three themes. The vectors of a theme's documents are similar, those of different themes are
+ * not.
+ */
 const documents = Array.from({ length: 240 }, (_, i) => {
   const theme = THEMES[i % 3]!;
   const words = [0, 1, 3].map((step) => theme[(Math.floor(i / 3) + step) % theme.length]);
