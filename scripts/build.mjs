@@ -120,7 +120,7 @@ const NO_SOURCES = new Set(["node_modules", "results", "data", "regressions", "b
 
 /**
  * Time of the latest change (ms) to a file, or to anything in a folder; 0 if the path does not exist. A
- * deletion changes the folder's own time.
+ * deletion counts too, because it changes the folder's own time.
  */
 function newestChange(path) {
   if (!existsSync(path)) return 0;
@@ -174,8 +174,8 @@ function asc(target) {
 }
 
 /**
- * Bundles the programs. Shared code goes into dist/chunks. The new files replace the old ones after all of
- * them have been written.
+ * Bundles the programs. Shared code goes into dist/chunks. The old files are replaced only after all new ones
+ * have been written.
  */
 async function bundle() {
   const entries = [...PROGRAMS, ...MODULES].map((name) => [name, join(ROOT, `${name}.ts`)]);

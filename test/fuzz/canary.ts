@@ -78,7 +78,7 @@ export class Guarded<T> {
     return p;
   }
 
-  /** Calls a kernel once. */
+  /** Calls a kernel once and returns its answer. Throws if the kernel wrote outside its memory. */
   ask(call: Call, input: Uint8Array): Answer {
     const p = this.input(input);
     const answer = this.instance.run((kernels) => call(kernels, p, input.length));
@@ -136,7 +136,7 @@ export class Canary<T> {
     }
   }
 
-  /** Calls a kernel once in both instances. */
+  /** Calls a kernel once in each instance. The answers must be equal. */
   ask(
     what: string,
     call: (kernels: Kernels, p: number, bytes: number, held: T) => number,

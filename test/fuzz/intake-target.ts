@@ -47,7 +47,10 @@ function document(random: Random, id: number): string {
   return printJson(randomDocument(id, (list) => random.pick(list)) as Json);
 }
 
-/** Builds the prepared documents. Each may be refused, but the resulting segment must be consistent. */
+/**
+ * Checks that none of the `whole` documents is missing from the prepared write, and builds a segment from it.
+ * The build may refuse documents, but the segment must be consistent.
+ */
 function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: PreparedWrite, whole: number): void {
   const messages = prepared.messages.flatMap(
     ({ message }) => decodeWrite(new MessageReader(message.subarray(1))).documents,

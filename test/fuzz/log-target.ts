@@ -102,7 +102,10 @@ function parsed(input: Uint8Array): unknown {
   }
 }
 
-/** Writes the events to a log as one chunk and checks that the log's reports count them. */
+/**
+ * Writes the events to a chunk. Checks that they are read back unchanged, and that the reports of a log with
+ * this chunk count them.
+ */
 async function checkCounted(events: readonly JournalEvent[]): Promise<void> {
   const chunk = new Chunk(CHUNK_BYTES);
   for (const event of events) if (!chunk.addEvent(event)) finding("an event did not fit into a chunk");

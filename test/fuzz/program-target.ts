@@ -15,7 +15,7 @@ import { catalogueSegment, liveBits, snapshotBytes, someSeqs } from "./catalogue
 import { finding, mutateBytes, type Target } from "./target.js";
 
 const KERNELS = ["search", "expand", "explain", "findIds", "locate", "company"] as const;
-/** Numbers of the kernels that run a program. */
+/** Positions in KERNELS of the kernels that run a program. */
 const PROGRAMS = [0, 1, 2, 5];
 const ROWS = [300, 40] as const;
 

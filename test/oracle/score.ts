@@ -66,7 +66,7 @@ export const K1 = 1.2;
 export const B = 0.4;
 export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
-/** Lowest text match of a neighbour that ranks before all other documents. */
+/** Neighbours that rank before all other documents have a text match of at least this. */
 export const FIRST = 2 ** 52;
 
 /** Returns the row's text match; null if the row does not match. */

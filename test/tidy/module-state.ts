@@ -35,8 +35,8 @@ export function moduleState(sources: readonly Source[]): string[] {
 }
 
 /**
- * Adds to `state` the variables that are state by declaration: `let` and `var`, and objects created with
- * `new`. Returns the constants.
+ * Adds to `state` the variables that are state by declaration: `let` and `var`, and instances of classes not
+ * in STATELESS. Returns the other variables' names.
  */
 function moduleConstants(source: Source, state: Set<string>): Set<string> {
   const constants = new Set<string>();

@@ -1,5 +1,5 @@
-// Compares a server with the writes it acknowledged: the whole state, read by export, and query results,
-// checked by scanning every document.
+// Compares a server with the writes it acknowledged: its exported state, and the results of queries, which
+// are checked by scanning every document.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Random } from "../../bench/random.js";
@@ -10,7 +10,10 @@ import type { Name, Operation, State } from "./operation.js";
 const NAMES = ["live", "next"] as const;
 const PAGE = 250;
 
-/** Carries the observed and the expected state for a human reader. */
+/**
+ * Something acknowledged is lost or wrong. `evidence` has the observed and the expected state for a human
+ * reader.
+ */
 export class LossError extends Error {
   constructor(
     message: string,

@@ -76,7 +76,10 @@ describe("a full disk", () => {
     server = await TestServer.start({ dataDir, flags: ["--config", config({ diskFreeBytesMin: 1 })] });
     await server.createIndex("things", SCHEMA);
     const acknowledged = new Set<string>();
-    /** True if the whole batch was stored. If some shards failed, the reply lists the rejected documents. */
+    /**
+     * Records the acknowledged documents. Returns true if the whole batch was stored. If some shards failed,
+     * the reply lists the rejected documents.
+     */
     const took = (batch: number, reply: Reply): boolean => {
       if (reply.status !== 200) {
         expectRefused(reply);

@@ -96,7 +96,7 @@ export class World {
     let view: View = {};
     await eventually(async () => {
       view = {};
-      // an index that failed to open is retried on its next use
+      // an index that failed to open is opened again on its next use, so look again until it answers
       for (const { name } of await list()) {
         const seen = await this.#look(name);
         if (seen === undefined) return false;

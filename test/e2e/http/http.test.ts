@@ -331,6 +331,6 @@ function chunkedPost(
         if (!request.write(chunk)) await once(request, "drain");
       }
       request.end();
-    })().catch(() => undefined); // the listener above handles it
+    })().catch(() => undefined); // the error listener above handles it
   });
 }

@@ -89,7 +89,7 @@ describe.concurrent("metrics", () => {
     let data = await stats();
     let scraped = await scrape(server);
     for (let before: unknown; !isDeepStrictEqual(before, data); ) {
-      before = data; // repeated because background work changes the sizes
+      before = data; // repeated until they agree, because background work changes the sizes
       scraped = await scrape(server);
       data = await stats();
     }

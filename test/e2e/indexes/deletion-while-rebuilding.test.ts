@@ -20,7 +20,7 @@ interface Change {
   /** A second schema change, made while the deletion waits. */
   later?: object;
   filter: string;
-  /** True for the documents that the filter matches. */
+  /** True if the filter matches the document. */
   matches: (document: (typeof DOCUMENTS)[number]) => boolean;
 }
 

@@ -1,5 +1,5 @@
-// Everything that belongs to an index survives spreading: vectors from every source, a feed run's marks and
-// the plan's usage.
+// Everything that belongs to an index survives spreading: vectors from every source, a running feed's record
+// of the documents that it has seen, and the plan's usage.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";

@@ -154,13 +154,19 @@ export class SpreadingWorld {
     return reply.json.found;
   }
 
-  /** Expects every kind of query to find exactly these documents, each once. */
+  /**
+   * Expects an export, a query with facets, reads of single documents and the document count to show exactly
+   * these documents, each once.
+   */
   expectThings(index: string, expected: readonly Thing[]): Promise<void> {
     return expectThings(this.server, index, expected);
   }
 }
 
-/** Expects every kind of query to find exactly these documents, each once. */
+/**
+ * Expects an export, a query with facets, reads of single documents and the document count to show exactly
+ * these documents, each once.
+ */
 export async function expectThings(
   server: TestServer,
   index: string,

@@ -55,7 +55,10 @@ describe.each(
 
   afterAll(() => server.close());
 
-  /** Expects every kind of query to find `count` documents. */
+  /**
+   * Expects queries, an export, a read of one document and the document count to show exactly the first
+   * `count` documents.
+   */
   async function expectAll(index: string, count: number): Promise<void> {
     const all = documents(0, count);
     const query = async (body: object) => {

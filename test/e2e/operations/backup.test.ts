@@ -210,7 +210,7 @@ describe("snapshots", () => {
     expect((await skein(["restore", path, "--data-dir", dataDir, "--force"])).code).toBe(0);
     await later.launch();
     expect(await searched(later, "logged")).toEqual(before);
-    await later.createIndex("another", SCHEMA, batch(2)); // gets the first index's number
+    await later.createIndex("another", SCHEMA, batch(2)); // gets the number that the first "another" had
     expect(await searched(later, "another")).toEqual([]);
   });
 });

@@ -158,7 +158,8 @@ describe("import", () => {
 });
 
 describe("an import that fails midway", () => {
-  // Random titles do not compress into a single gzip block, so the input is cut off between batches.
+  // Random titles, because these do not fit into a single gzip block: some batches must precede the position
+  // at which the input is cut off.
   const lines = Array.from(
     { length: 3000 },
     (_, i) => `{"id":"${i}","title":"${randomBytes(150).toString("hex")}"}`,

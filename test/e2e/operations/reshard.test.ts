@@ -135,7 +135,7 @@ describe("changing the number of shards", () => {
     const before = [];
     for (const index of ["a", "b", "c"]) before.push(await view(server, index));
     await server.stop();
-    // each start moves one more index before it is killed at an arbitrary moment
+    // each of these starts is killed once it has moved one more index, the later ones at arbitrary moments
     for (let moved = 1; moved <= effort(1, 3); moved++) {
       const faults = new World();
       faults.arm("reshard.after-index", "kill");

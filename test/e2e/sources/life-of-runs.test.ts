@@ -285,7 +285,7 @@ describe("while a run writes", () => {
     });
     await eventually(
       async () => (await server.query("copied", { q: "c+" })).json.found === MANY + 1,
-      "all are indexed with the symbol", // even documents written before the background copy
+      "all are indexed with the symbol", // including those written before the settings were copied
     );
     expect((await server.get("/v1/indexes/settings/data-sources")).json.data).toEqual([]);
   });

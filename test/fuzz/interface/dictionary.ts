@@ -2,7 +2,7 @@
 // document gives the types; this file gives the words. Names not listed here get arbitrary text.
 import { FIELD_NAMES } from "./tenants.js";
 
-/** The tenant or index that a request is generated for. */
+/** On whose behalf a request is generated: the word and the indexes that it may mention. */
 export interface Voice {
   /**
    * The word that the request's texts may contain: the tenant's word, or the word of the index that the

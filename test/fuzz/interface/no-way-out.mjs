@@ -22,7 +22,7 @@ function isInside(address) {
 const connect = Socket.prototype.connect;
 Socket.prototype.connect = function (...given) {
   const [first] = Array.isArray(given[0]) ? given[0] : given;
-  // A path is a pipe between threads; a connection without a host goes to localhost.
+  // A connection with a `path` is a local pipe, and one without a host goes to localhost.
   const host =
     typeof first === "object" && first !== null ? (first.path ?? first.host ?? "localhost") : given[1];
   const isPipe = typeof first === "object" && first !== null && first.path !== undefined;

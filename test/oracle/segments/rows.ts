@@ -4,7 +4,7 @@ import { analyse, decodeNorm, encodeNorm } from "../words/analyse.js";
 import { type Marking, markerTerms, UNMARKED } from "../words/markers.js";
 import { type Analysis, type Document, type Field, isText, valuesOf } from "./values.js";
 
-/** Gap between the positions of two elements of a string[]. */
+/** Number of positions left unused between two elements of a string[]. */
 const ELEMENT_GAP = 8;
 
 export interface FieldText {

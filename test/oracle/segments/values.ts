@@ -64,7 +64,7 @@ export function printJson(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** Parses JSON; integers that a double cannot represent become bigint. */
+/** Parses JSON; integers outside the range in which a double is exact become bigint. */
 export function parseJson(text: string): Json {
   const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"\\u0000${token}"` : token,
@@ -75,8 +75,8 @@ export function parseJson(text: string): Json {
 }
 
 /**
- * True if the field's value in the document has the right type. Values are not converted, and null means
- * missing.
+ * True if the field's value in the document has the right type. Values are not converted. Null means missing,
+ * and only optional fields may be missing.
  */
 export function fits(document: Document, field: Field): boolean {
   const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
