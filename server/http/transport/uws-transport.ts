@@ -68,7 +68,7 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   };
   const close = async (): Promise<void> => {
     stopAccepting();
-    await yieldToEventLoop(); // finished replies are only sent at the end of the turn
+    await yieldToEventLoop(); // replies handed to the library are not sent until the end of the turn
     apps.close();
   };
   return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };

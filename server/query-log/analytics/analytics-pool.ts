@@ -94,7 +94,7 @@ export class AnalyticsPool {
   #start(): Piscina {
     const pool = new Piscina({
       filename: builtFile("server/query-log/analytics/analytics-worker.js"),
-      atomics: "disabled", // a thread blocked in Atomics.wait gets no callbacks from its writes
+      atomics: "disabled", // a thread that waits in Atomics.wait would not get its writes' callbacks
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,

@@ -116,8 +116,8 @@ export function openRollup(value: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the operation that stores the hash of an event's id, in hexadecimal, so that a repeated event is
- * recognised.
+ * Returns the operation that stores the hash of an event's id, so that a repeated event is recognised. `hash`
+ * is in hexadecimal.
  */
 export function putEventId(log: number, hash: string, day: number): StoreOp {
   const value = Buffer.allocUnsafe(4);
