@@ -104,8 +104,8 @@ function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
 }
 
 /**
- * Interleaves the numbers of two terms, at the two addresses. `first` takes the first eight of each, `second`
- * the next eight.
+ * Interleaves two terms' numbers, which are at the two addresses. `first` takes the first eight of each,
+ * `second` the next eight.
  */
 abstract class Pair {
   @inline static first(one: usize, other: usize): v128 {

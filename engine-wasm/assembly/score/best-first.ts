@@ -1,5 +1,5 @@
-// A heap of candidate rows that yields the most promising row first, which is the one with the highest upper
-// bound on text match plus bonus, and the newest among equals. Works on plain numbers, no matter how they
+// A heap of candidate rows that yields the most promising row first: the one with the highest upper bound on
+// text match plus bonus or, among equals, the newest one. Works on plain numbers and does not know how they
 // were computed.
 //
 //   entry: | f64 bound | u32 row | u32 the row's number in the set that was scored |

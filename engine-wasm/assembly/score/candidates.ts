@@ -1,6 +1,6 @@
-// Selects the rows in a range that may still be among the best, by upper bounds on their scores, and offers
-// the most promising ones first (threshold algorithms as in Broder and others 2003). score-sets.ts determines
-// the order in which ranges are visited.
+// Selects the rows in a range that may still be among the best, judging by upper bounds on their scores, and
+// offers the most promising ones first (a threshold algorithm as in Broder and others, 2003). score-sets.ts
+// determines the order in which ranges are visited.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsNextWord } from "../memory/bitset";

@@ -27,12 +27,12 @@ export class Closeness {
     return made;
   }
 
-  /** True if closeness can add to the score of rows in this state, which needs several matched words. */
+  /** True if closeness can add to the score of rows in this state: they need several matched words. */
   applies(state: u32): bool {
     return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
   }
 
-  /** The most that closeness can add to the score of a row in this state with these words. */
+  /** Upper bound on what closeness adds to the score of a row in this state that has these words. */
   bound(state: u32, words: u64): f64 {
     return this.applies(state) ? this.program.proximityWeight * this.sumMost(words) : 0;
   }

@@ -23,7 +23,7 @@ export class PlaceBonus {
   near: NearLists;
   starts: Starts;
   given: bool; // whether the query gives place bonuses
-  wholes: bool; // whether some field of a row in the current segment may consist of exactly the query's words
+  wholes: bool; // whether any field in the current segment may consist of exactly the query's words
   norms: usize; // u32 address of the norm bytes by slot index; 0 = no row has a value in the slot
   reached: usize; // u32 by slot index: number of leading words found at their position in the slot so far
 

@@ -1,6 +1,6 @@
 // Checks a segment before any kernel reads it. All sections must lie inside the segment, and all tables that
-// index other tables must contain valid indices. The check takes linear time with trivial steps, and lets the
-// query kernels read columns without further checks. Posting lists are checked when decoded.
+// index other tables must contain valid indices. The check takes linear time, with little work per entry.
+// Afterwards, the query kernels read columns without further checks. Posting lists are checked when decoded.
 
 import {
   DICT_COUNT,

@@ -1,6 +1,6 @@
 // Reads another thread's engine, in the same memory and at the same time. Reader and owner share no kernel
-// state: each runs its own instance, whose globals are the arena's marks, and the reader has its own scratch
-// region.
+// state: each runs its own instance with its own globals, such as the arena's marks, and the reader has its
+// own scratch region.
 
 import { discardMemory } from "../runtime/discards.js";
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";

@@ -19,7 +19,7 @@ export class Sharing {
   readonly #instance: EngineInstance;
   readonly #boardRegion: number;
   readonly #board: Board;
-  /** Loans by reader. */
+  /** The current loans, by the reader's index on the board. */
   readonly #loans = new Map<number, { readonly lent: LentMemory; readonly onEnd: () => void }>();
   /** Retired regions, each with the first epoch whose snapshots no longer refer to the region. */
   #limbo: { readonly region: number; readonly epoch: number }[] = [];

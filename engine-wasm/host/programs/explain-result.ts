@@ -43,8 +43,8 @@ export interface ExplainedRow {
   readonly pinned: boolean;
   readonly textMatch: number;
   /**
-   * In the order of the program's words. A row that comes first as a neighbour (Neighbours, "first") is
-   * ranked without them.
+   * In the order of the program's words. They do not affect the rank of a row that comes first as a neighbour
+   * (Neighbours, "first").
    */
   readonly words: readonly ExplainedWord[];
   /** Closeness before multiplication by the program's `proximityWeight`. */
