@@ -88,7 +88,7 @@ export class Fleet implements FailureNote {
     private readonly shapes: readonly Shape[],
   ) {}
 
-  /** The failure message, with everything needed to repeat the failure. */
+  /** Shown with a failure: the seed and the servers with which to repeat the run. */
   text(): string {
     return `SKEIN_PROPERTY_SEED=${SEED} repeats this run, with servers of ${JSON.stringify(this.shapes)}`;
   }
@@ -343,7 +343,9 @@ export class Fleet implements FailureNote {
     return this.#untilStats(index, "background merges come to rest", ({ merging }) => merging === false);
   }
 
-  /** Waits until all documents' vectors can be compared; a start rebuilds missing codes. */
+  /**
+   * Waits until all documents' vectors can be compared, because a start first has to rebuild missing codes.
+   */
   comparable(index: string): Promise<void> {
     return this.#untilStats(index, "stored vectors can be compared", ({ embedder }) => {
       return (embedder as Record<string, unknown>).pending === 0;

@@ -222,7 +222,7 @@ class Story {
   }
 }
 
-/** Returns the window from the story's first day to the current day. */
+/** Returns the window from the beginning of the story's first day to the end of the current day. */
 function wholeDays(nowMs: number): TwinWindow {
   const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
   return { fromMs: dayOf(START_MS), toMs: dayOf(nowMs) + DAY_MS };

@@ -100,7 +100,7 @@ export function textOf(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
     .map((parts) => parts.map(([part, separator], i) => (i === 0 ? part : separator + part)).join(""));
 }
 
-/** A word, possibly cut short, possibly with a letter changed, lost, added or swapped. */
+/** A word as it is, cut short, or with one letter changed, lost, added or swapped. */
 function misspelt(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const changes = fc.constantFrom("keep", "keep", "keep", "cut", "lose", "swap", "change", "add");
   return fc.tuple(words, changes, fc.nat(20)).map(([original, change, at]) => {

@@ -4,7 +4,7 @@ import { sharedServer } from "../world/shared-server.js";
 import { oneForEach } from "./front-end-clients.js";
 
 const FRONT_ENDS = 4;
-/** The server closes a connection that has been idle for some ten seconds. */
+/** Longer than the roughly ten seconds after which the server closes an idle connection. */
 const IDLE_MS = 15_000;
 
 const server = sharedServer({ frontEnds: FRONT_ENDS });

@@ -45,7 +45,8 @@ function shopServer(): { blocked: BlockedShards; server: TestServer } {
   return { blocked, server };
 }
 
-// These two run concurrently, because a scrape of a server with a blocked shard takes seconds.
+// This describe block and the next run concurrently, because a scrape of a server with a blocked shard takes
+// seconds.
 describe.concurrent("metrics", () => {
   const { blocked, server } = shopServer();
 

@@ -112,7 +112,8 @@ describe.each(PATIENT)("aborted uploads over %s", (_http, server) => {
   });
 });
 
-// These two run concurrently, because they wait for the server to close idle connections.
+// This describe block and the next run concurrently, because they wait for the server to close idle
+// connections.
 describe.concurrent.each(SERVERS)("clients that do not read over %s", (_http, server) => {
   test("unread replies are counted, cause refusals of other requests, and get their clients cut off", async () => {
     const text = "word ".repeat(100_000);

@@ -33,7 +33,7 @@ const QUERIES = [
   { q: "strap amp n200", explain: true },
 ];
 
-/** Members that differ between any two answers, with fixed values. */
+/** Fixed values for the members that differ between any two answers. */
 const OWN = { query_id: "", search_time_ms: 0 };
 
 async function answersOf(server: TestServer, vector: readonly number[] | null): Promise<string[]> {

@@ -18,8 +18,8 @@ export class ServerClock {
   }
 
   /**
-   * Sets the clock, from which it runs on. Must be called once before the first server starts. A server that
-   * reads the clock during a call gets either the old or the new time.
+   * Sets the clock, which then runs on from `time`. Must be called once before the first server starts. A
+   * server that reads the clock during a call gets either the old or the new time.
    */
   set(time: string): void {
     mkdirSync(this.#place, { recursive: true });

@@ -221,7 +221,7 @@ function pathIndex({ path }: FuzzRequest, template: string): string {
   return decodeURIComponent(path.split("?")[0]!.split("/")[at]!);
 }
 
-/** The indexes that members of the body name, such as source_index or target_index. */
+/** Returns the index that a member of the body such as source_index or target_index names, if any. */
 function namedIndexes({ body }: FuzzRequest): string[] {
   const text = Buffer.from(body!).toString("utf8");
   const named = [...text.matchAll(/"\w+_index"\s*:\s*"([^"]+)"/g)].map(([, name]) => name!);

@@ -55,7 +55,10 @@ function keyOf(by: Credential): CallOptions {
   }
 }
 
-/** Signs a search token as docs/api.md describes. */
+/**
+ * Signs a search token as docs/api.md describes. It names the key value `key`; a genuine token is signed with
+ * the same value, so `secretOf` equals `key`.
+ */
 export function signedToken(key: string, members: object, secretOf: string): string {
   const json = Buffer.from(JSON.stringify(members)).toString("base64url");
   const text = `skt_${key.slice(0, 10)}.${json}`;
