@@ -139,8 +139,8 @@ export function codesCopy(
     while (there < fromRows && Seg.seq(fromSegment, there) < seq) there++;
     if (there == fromRows) return rows;
     if (Seg.seq(fromSegment, there) != seq || !Bits.has(Codes.present(from), there)) continue;
-    putPresent(to, row, true);
     Mem.copy(Codes.at(to, row), Codes.at(from, there), CODE_BYTES);
+    putPresent(to, row, true);
   }
   return end == rows ? rows : max(end, rowFrom(toSegment, Seg.seq(fromSegment, there)));
 }
