@@ -112,8 +112,8 @@ export class RunTwin {
   }
 
   /**
-   * Ends a run that has read the whole feed. Deletes documents if the run does so, and returns the expected
-   * outcome.
+   * Ends a run that has read the whole feed. Deletes the unseen documents if the source's settings and the
+   * rules above require it. Returns the expected outcome.
    */
   end(): ExpectedRun {
     if (this.#deletes === null) return this.#outcome("completed", null);

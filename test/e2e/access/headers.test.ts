@@ -173,7 +173,7 @@ describe.each(SERVERS)("the client's address over %s", (_http, server) => {
       await status(...first),
       await status(...second),
     ];
-    // The server ignores addresses that a client forges: they precede the addresses that its proxies add.
+    // The server ignores addresses that a client forges: they precede the addresses that trusted proxies add.
     expect(await twice(["198.51.100.1"], ["6.6.6.6, 198.51.100.1, 10.0.0.9"])).toEqual([200, 429]);
     // A proxy may add a header line of its own instead of extending the client's line.
     expect(await twice(["198.51.100.2"], ["7.7.7.7", "198.51.100.2"])).toEqual([200, 429]);

@@ -17,8 +17,8 @@ export interface FeedAnswer {
    */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * A string or byte array is sent with its length. A function's pieces are sent in chunks; `gzip`, `ranges`,
-   * and a number in `cutAfter` or `stallAfter`, then have no effect.
+   * A string or byte array is sent with its length. A function's pieces are sent in chunks; in that case,
+   * `gzip`, `ranges` and a number in `cutAfter` or `stallAfter` have no effect.
    */
   readonly body?: string | Uint8Array | (() => Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
   /** Compresses the body and sets Content-Encoding. */
