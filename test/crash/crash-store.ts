@@ -101,7 +101,7 @@ export class CrashStore implements Store {
     const keys: Uint8Array[] = [];
     for await (const key of this.keys(range)) keys.push(key);
     const freezes = this.#disk.isEager && keys.length > 0 && this.#reachesFreeze();
-    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // half is deleted, or none
+    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // deletes half, or none
     apply(
       this.#values,
       keys.map((key) => ({ type: "del", key })),

@@ -21,10 +21,7 @@ interface Shape {
   readonly shards: number;
   /** Default: the same number as in all other tests. */
   readonly frontEnds?: number;
-  /**
-   * An index with at most this many documents stays in one shard. Default: it is in all shards from the
-   * beginning.
-   */
+  /** An index with at most this many documents stays in one shard. Default: it is spread at once. */
   readonly homeDocumentsMax?: number;
 }
 
@@ -65,9 +62,7 @@ function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   );
 }
 
-/**
- * The server caches its second answer to a query, and takes the third from the cache; see answer-cache.ts.
- */
+/** The server caches its second answer to a query, and takes the third from the cache (answer-cache.ts). */
 const TIMES_ASKED = 3;
 /** One in this many queries is repeated. */
 const REPEATED_EACH = 3;
@@ -155,10 +150,7 @@ export class Fleet implements FailureNote {
     await this.everywhere(async (server) => expectStatus(await server.delete(`/v1/indexes/${name}`), 200));
   }
 
-  /**
-   * Applies a write to the oracle and to all servers. The servers must refuse the same documents as the
-   * oracle.
-   */
+  /** Applies a write to the oracle and to all servers; all must refuse the same documents. */
   async applyWrite(index: string, oracle: Oracle, write: Write): Promise<void> {
     const path = `/v1/indexes/${index}/documents`;
     if (write.kind === "batch") {
@@ -252,10 +244,7 @@ export class Fleet implements FailureNote {
     }
   }
 
-  /**
-   * Checks that every server answered some searches from its cache, so that cached responses were compared
-   * too.
-   */
+  /** Checks that every server answered some searches from its cache, so these were compared too. */
   async compareWasRemembered(): Promise<void> {
     const hits = 'skein_cache_requests_total{cache="answer",result="hit"}';
     await this.everywhere(async (server) => {
@@ -271,10 +260,7 @@ export class Fleet implements FailureNote {
     });
   }
 
-  /**
-   * Checks that all servers suggest what the oracle suggests. Requires an index in which no two documents are
-   * equally popular.
-   */
+  /** Compares suggestions with the oracle's. No two documents of the index may be equally popular. */
   async compareSuggestions(index: string, oracle: Oracle, inputs: SuggestInput[]): Promise<void> {
     const popularity = oracle.schema.default_sorting_field!;
     for (const input of inputs) {
