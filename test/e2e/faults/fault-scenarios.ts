@@ -260,6 +260,7 @@ const backup: Scenario = {
 
 const backupRemoval: Scenario = {
   before: async ({ server }) => {
+    await noneRunning(server!); // the backup of the point before this one may still be running
     expectStatus(await server!.post("/v1/snapshots"), 202);
     await noneRunning(server!);
   },
