@@ -9,7 +9,7 @@ const COLUMNS_MAX = 110;
 
 /** "Some of which" and "keeps track of which" are plain English; another noun before "of which" seldom is. */
 const NOT_A_SHARE =
-  "(?<!(?:all|both|some|several|many|most|few|none|one|two|three|half|parts?|first|second|third|last|[0-9]+|track) )";
+  "(?<!(?:all|both|each|some|several|many|most|few|none|one|two|three|half|parts?|first|second|third|last|[0-9]+|track) )";
 
 /** Phrases that slow a native reader down, each with the plain word for it. */
 const TICS: Readonly<Record<string, string>> = {
