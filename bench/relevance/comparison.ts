@@ -12,7 +12,7 @@ export interface PairedSet {
 }
 
 export interface Difference {
-  /** The mean figure under each ranking. */
+  /** Mean score under each ranking. */
   readonly before: number;
   readonly after: number;
   readonly difference: number;

@@ -201,7 +201,7 @@ function pathOf({ pathname }: URL, { root, path }: InterfacePath): string {
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
-    // Stays attached after the promise has settled, so that a later error is not uncaught.
+    // Stays attached after the promise has settled, because a later error without a listener would be thrown.
     request.on("error", reject);
     // If the server switches protocols, the request closes without an error.
     request.once("close", () => reject(new Error("the connection was closed")));

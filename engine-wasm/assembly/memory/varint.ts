@@ -1,5 +1,5 @@
 // Reads and writes unsigned integers as LEB128: 7 bits per byte, low bits first; a set high bit means that
-// more bytes follow. Callers own the bounds.
+// more bytes follow. Nothing here checks bounds; callers must.
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 

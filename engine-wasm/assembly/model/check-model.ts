@@ -46,7 +46,10 @@ export function isModelNumber(value: f32): bool {
   return value >= 0 && value <= <f32>MODEL_NUMBER_LIMIT;
 }
 
-/** An untrusted model, at its own address. Only the header may be read until `header` has checked it. */
+/**
+ * A view of an untrusted model: `this` is the model's address. Until `header` has returned true, nothing
+ * after the header may be read.
+ */
 @unmanaged
 class ModelCheck {
   private get base(): usize {

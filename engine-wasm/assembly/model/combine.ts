@@ -40,7 +40,7 @@ export function combine(model: usize, heaviest: usize, sums: usize): void {
     addBlock(pairs, end, first, sums + (first << 2));
 }
 
-/** Writes the terms with their coefficients to `pairs`. Returns the number of pairs. */
+/** Writes the terms and their coefficients to `pairs`, two terms per pair. Returns the number of pairs. */
 function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   const count = Heaviest.count(heaviest);
   let largest: f32 = 0;

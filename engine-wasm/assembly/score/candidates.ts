@@ -63,8 +63,7 @@ export class Candidates {
   }
 
   /**
-   * Starts a segment of `rows` rows. `scored` and the bitset `chosen` are buffers that the candidates may
-   * overwrite.
+   * Starts a segment of `rows` rows. This object may overwrite the buffers `scored` and `chosen` (a bitset).
    */
   beginSegment(scored: Numbered, chosen: usize, rows: u32): void {
     this.scored = scored;

@@ -94,8 +94,8 @@ export class PlaceBonus {
   }
 
   /**
-   * Returns the rows in bitset word number `word` that may get a place bonus. Valid only for rows that
-   * `starts` knows.
+   * Returns the rows in bitset word number `word` that may get a place bonus. `starts.find` must have covered
+   * these rows.
    */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;

@@ -195,8 +195,8 @@ function utf8Text(bytes: Buffer): string {
 }
 
 /**
- * Returns how many of the bytes form whole characters, leaving out an odd byte and the first half of a
- * surrogate pair. `high` is the index of a code unit's high byte.
+ * Returns the length of the longest prefix that ends on a character boundary, leaving out a trailing odd byte
+ * and a trailing high surrogate. `high` is the offset of the high byte in a code unit.
  */
 function splitUtf16(bytes: Buffer, high: 0 | 1): number {
   const even = bytes.length & ~1;

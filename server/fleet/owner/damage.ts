@@ -6,7 +6,7 @@ import { damageSentence } from "../threads/shard-errors.js";
 
 export class Damage {
   readonly #log: Logger;
-  /** By uid: the sentence that tells clients about the index's damage, made from the first report. */
+  /** Message that tells clients about an index's damage, by uid. Made from the first report. */
   readonly #sentences = new Map<number, string>();
 
   constructor(log: Logger) {

@@ -1,6 +1,6 @@
-// Counts the queries in progress, in memory that the shards' threads see. While any query is in progress,
-// those threads postpone work that no query waits for. Each thread that answers queries keeps its own count
-// and also updates the sum of all counts.
+// Counts the queries in progress. The counts are in memory shared with the shards' threads. While any query
+// is in progress, those threads postpone work that no query waits for. Each thread that answers queries keeps
+// its own count and also updates the sum of all counts.
 
 const SUM = 0;
 const FIRST_OWN = 1;

@@ -1,5 +1,5 @@
-// One life of a front-end, which is a single run of its thread from start to exit, and the requests forwarded
-// during that run.
+// One life of a front-end: a single run of its thread, from start to exit, with the requests forwarded during
+// that run.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ExchangeContext, HttpHandler } from "../transport/port.js";

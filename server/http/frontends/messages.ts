@@ -144,8 +144,8 @@ export type FrontEndCalls = {
   /** Resolves when all query log rows written so far have been sent to the owner. */
   flushLog(_: null): Promise<void>;
   /**
-   * Reports that a read of the index with the data number `data` has made a front-end hang. For `ms`
-   * milliseconds, this front-end does not read that index locally.
+   * Tells this front-end not to read an index locally for `ms` milliseconds, because such a read has made
+   * some front-end hang. `data` is the data number of the index's documents.
    */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
   stopAccepting(_: null): void;

@@ -11,8 +11,8 @@ import { NOTHING_POPULAR } from "./popularity.js";
 /** Only the last WINDOW_MS milliseconds of the log count. */
 const WINDOW_MS = 30 * DAY_MS;
 /**
- * Age (ms) from which an access refreshes an entry. It starts at AGE_MS_MIN and doubles with each refresh, up
- * to AGE_MS_MAX.
+ * Minimum age (ms) at which an access refreshes an entry. It starts at AGE_MS_MIN and doubles with each
+ * refresh, up to AGE_MS_MAX.
  */
 const AGE_MS_MIN = 5_000;
 const AGE_MS_MAX = 600_000;

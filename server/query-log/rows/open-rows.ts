@@ -6,7 +6,7 @@ import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
 import { compareSearches, Trails } from "./trails.js";
 
-/** A question and its results as rows store them; see SearchBlock. */
+/** A query and its results, with values as stored in a row; see SearchBlock. */
 export interface Asked {
   readonly text: number;
   readonly typed: string;

@@ -13,7 +13,7 @@ import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./fac
 
 /** Maximum number of cached facet values, over all indexes. */
 const VALUES_MAX = 200_000;
-/** Age (ms) from which the outdated facts of a large index are renewed. */
+/** Minimum age (ms) at which the outdated facts of a large index are renewed. */
 export const FACTS_MS = 5_000;
 
 /** Counts the most frequent facet values over all documents that the caller may see in a snapshot. */

@@ -90,7 +90,7 @@ describe.concurrent("metrics", () => {
     let data = await stats();
     let scraped = await scrape(server);
     for (let before: unknown; !isDeepStrictEqual(before, data); ) {
-      before = data; // repeated until they agree, because background work changes the sizes
+      before = data; // repeat until the sizes before and after a scrape agree: background work changes them
       scraped = await scrape(server);
       data = await stats();
     }

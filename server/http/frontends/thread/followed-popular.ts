@@ -9,7 +9,7 @@ import type { Popular } from "../../../query-log/reports/popular.js";
 import type { ThreadChannel } from "../channel.js";
 import type { OwnerCalls } from "../messages.js";
 
-/** Age (ms) from which a search refreshes its index's copy. */
+/** A search refreshes its index's copy if the copy is at least this old (ms). */
 const AGE_MS = 2_000;
 /** Maximum number of indexes with a copy. */
 const INDEXES_MAX = 1_000;

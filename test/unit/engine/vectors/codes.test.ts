@@ -1,5 +1,5 @@
-// Codes regions compared with plain loops: built from vector records, copied between segments, stored and
-// read back, damaged.
+// Codes regions agree with plain loops when filled from vector records, copied between segments, and stored
+// and loaded again. Damaged regions are refused.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";

@@ -18,7 +18,7 @@ afterEach(() => server.close());
 
 const vectorOf = (text: string): Float32Array => Float32Array.from(hashedVector(text));
 
-/** An answer whose `after` delays it until `open` is called. */
+/** Returns an answer that the server withholds until `open` is called: the server awaits `after` first. */
 function gate(): { readonly after: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const after = new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
-// Search tokens: only content signed by a key is read, and the programs in docs/api.md create valid tokens.
+// Search tokens: a token whose content has been altered is rejected, and the programs in docs/api.md create
+// valid tokens.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
