@@ -66,23 +66,42 @@ function declaredEncodings(header: string | null): string[] {
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };
   if (head[0] === 0x1f && head[1] === 0x8b) return createGunzip(options);
+  if (isCommonZlib(head)) return createInflate(options);
+  if (declared !== "deflate" || isText(head)) return null;
   if (isZlib(head)) return createInflate(options);
-  return declared === "deflate" && !isText(head) ? createInflateRaw(options) : null;
+  return mayBeRawDeflate(head) ? createInflateRaw(options) : null;
 }
 
 /**
  * True if the data begins with one of three common zlib headers. The fourth, `x^`, is left out because it
  * could also be text.
  */
-function isZlib(head: Uint8Array): boolean {
+function isCommonZlib(head: Uint8Array): boolean {
   return head[0] === 0x78 && (head[1] === 0x01 || head[1] === 0x9c || head[1] === 0xda);
+}
+
+/** True if the data begins with any zlib header for the method deflate (RFC 1950, section 2.2). */
+function isZlib([cmf = 0, flg = 0]: Uint8Array): boolean {
+  return (cmf & 15) === 8 && ((cmf << 8) | flg) % 31 === 0;
+}
+
+/**
+ * False if no deflate stream begins with these bytes (RFC 1951, section 3.2.3): block type 3 is reserved, and
+ * a stored block contains its length and the length's complement. UTF-16 text fails by its byte order mark,
+ * most Latin-1 text by the length.
+ */
+function mayBeRawDeflate(head: Uint8Array): boolean {
+  const type = (head[0]! >> 1) & 3;
+  if (type !== 0) return type !== 3;
+  return head.length < 5 || (head[1]! ^ head[3]! ^ 0xff) + (head[2]! ^ head[4]! ^ 0xff) === 0;
 }
 
 /**
  * True if a body declared as deflate is really uncompressed text: it begins with UTF-8 without control
- * characters.
+ * characters, or with XML in any one-byte encoding.
  */
 function isText(head: Uint8Array): boolean {
+  if (head[0] === 0x3c && (head[1] === 0x21 || head[1] === 0x3f)) return true; // <! and <?
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return !/(?![\t\n\r])\p{Cc}/u.test(text);

@@ -71,6 +71,21 @@ describe("inflate", () => {
     }
   });
 
+  test.each<[string, Buffer]>([
+    ["CSV in Latin-1", Buffer.from("id;Größe;Farbe\n1;40;blau\n", "latin1")],
+    ["an XML comment in Latin-1", Buffer.from("<!-- Müller Export --><rss/>", "latin1")],
+    ["UTF-16 with a byte order mark", Buffer.from("\ufeffid,title\n1,a\n", "utf16le")],
+  ])("%s declared as deflate is left as it is", async (_, bytes) => {
+    expect(await inflated(bytes, "deflate")).toBe(bytes.toString("utf8"));
+  });
+
+  test.each([0, 1, 3, 6, 9])("deflate data of level %i is inflated", async (level) => {
+    for (const text of [TEXT, "a", ""]) {
+      expect(await inflated(deflateSync(text, { level }), "deflate")).toBe(text);
+      expect(await inflated(deflateRawSync(text, { level }), "deflate")).toBe(text);
+    }
+  });
+
   test("an empty body stays empty", async () => {
     expect(await inflated(Buffer.alloc(0), "gzip")).toBe("");
   });
