@@ -1,5 +1,5 @@
 // A segment's codes in the database, in pieces. Codes are derived from the stored vectors, so they are
-// written only when the index is quiet, and made again if they are unreadable.
+// written only when the index is quiet or closed, and made again if they are unreadable.
 //
 //   each piece: | origin u32 | number of pieces u32 | part of the codes region |     in an envelope
 

@@ -76,10 +76,11 @@ export function deleteKey(state: KeyRecords, id: number): Applied<KeyRecords> {
   return { keys: without(state.keys, id), changes: [removed(KEY_KIND, id)] };
 }
 
+/** Leaves a key that was used later, because front-ends report the uses around midnight in any order. */
 export function markKeysUsed(state: KeyRecords, ids: readonly number[], day: string): Applied<KeyRecords> {
   const used = ids.flatMap((id) => {
     const key = state.keys.get(id);
-    return key === undefined ? [] : [{ ...key, lastUsedOn: day }];
+    return key === undefined || (key.lastUsedOn ?? "") >= day ? [] : [{ ...key, lastUsedOn: day }];
   });
   return {
     keys: new Map([...state.keys, ...used.map((key) => [key.id, key] as const)]),

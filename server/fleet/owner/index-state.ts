@@ -111,7 +111,7 @@ export class IndexState extends IndexHandle<Generations> {
     this.#showDocuments();
   }
 
-  /** Requires every shard's count to be up to date, because other threads see the sum at once. */
+  /** Other threads see the sum at once, so a caller that replaces all counts must set them all first. */
   #showDocuments(): void {
     let sum = 0;
     for (const documents of this.#liveDocs.values()) sum += documents;

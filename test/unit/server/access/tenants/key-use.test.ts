@@ -52,6 +52,15 @@ test("a use that is stored after midnight counts for the day on which it happene
   expect([early, both, late].map(lastUse)).toEqual(["2030-01-31", "2030-02-01", "2030-02-01"]);
 });
 
+test("a use that is reported late does not replace a later one", async () => {
+  const id = await createKey();
+  const use = new KeyUse(catalog, jobs);
+  use.used(id, AFTER_MIDNIGHT);
+  use.used(id, BEFORE_MIDNIGHT);
+  await use.store();
+  expect(lastUse(id)).toBe("2030-02-01");
+});
+
 test("only the first use of a day changes the catalog", async () => {
   const id = await createKey();
   const use = new KeyUse(catalog, jobs);
