@@ -163,10 +163,7 @@ export class Shard {
    * same answers once reopened.
    */
   closeIndex(uid: number): Promise<void> {
-    return this.#lane(uid).run(async () => {
-      const index = await this.#unload(uid);
-      await index?.storeCodes();
-    });
+    return this.#lane(uid).run(() => this.#unload(uid, true));
   }
 
   /** Deletes all of the index's data. */
@@ -303,11 +300,10 @@ export class Shard {
     return index;
   }
 
-  async #unload(uid: number): Promise<IndexShard | undefined> {
+  async #unload(uid: number, storesCodes = false): Promise<void> {
     const index = this.#indexes.get(uid);
     this.#indexes.delete(uid);
-    await index?.close();
-    return index;
+    await index?.close(storesCodes);
   }
 
   #replace(uid: number, index: IndexShard, cause: unknown): void {

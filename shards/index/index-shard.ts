@@ -301,19 +301,18 @@ export class IndexShard {
     this.#state.engine.end();
   }
 
-  /** Stops background work, rejects waiting writes, and waits for the running write. Idempotent. */
-  async close(): Promise<void> {
+  /**
+   * Stops background work, rejects waiting writes, and waits for the running write. Then, if `storesCodes`,
+   * stores the codes that exist only in memory. Idempotent.
+   */
+  async close(storesCodes = false): Promise<void> {
     this.#state.closed = true;
     this.endLoans();
     this.#writer.close();
     await this.#maintenance.stop();
     await this.#lane.idle();
+    if (storesCodes) await this.#maintenance.storeCodes();
     discardMemory(this.memoryBytes);
-  }
-
-  /** Stores codes that exist only in memory. Must be called after `close`. */
-  storeCodes(): Promise<void> {
-    return this.#maintenance.storeCodes();
   }
 
   /**
