@@ -1,6 +1,6 @@
 // Ends a property that runs for most of its test's time limit, so that the failure shows what Vitest's own
-// limit would hide: the smallest failing story that fast-check has found so far or, if none has failed, the story
-// that was interrupted. Both come with the seed.
+// limit would hide: the smallest failing story that fast-check has found so far or, if none has failed, the
+// story that was interrupted. Both come with the seed.
 import fc from "fast-check";
 import { beforeEach } from "vitest";
 

@@ -1,6 +1,6 @@
 // Does background work on one segment's vectors: fills its codes from stored vectors, computes missing
-// vectors, and stores the codes once the index is quiet or closed. It does not compute vectors that come from an
-// endpoint; it only records their documents as waiting.
+// vectors, and stores the codes once the index is quiet or closed. It does not compute vectors that come from
+// an endpoint; it only records their documents as waiting.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { shardFault } from "../../fault.js";
 import { decodeDocument } from "../../segments/document-record.js";
