@@ -59,9 +59,9 @@ function declaredEncodings(header: string | null): string[] {
 }
 
 /**
- * Chooses a decompressor by the first bytes and, for deflate without a zlib header, by the declared encoding.
- * Returns null if the data is not compressed. Gzip data is recognised only by its magic bytes, because some
- * servers declare gzip for uncompressed bodies.
+ * Chooses a decompressor by the first bytes and, for deflate without one of the common zlib headers, by the
+ * declared encoding. Returns null if the data is not compressed. Gzip data is recognised only by its magic
+ * bytes, because some servers declare gzip for uncompressed bodies.
  */
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };

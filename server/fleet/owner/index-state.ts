@@ -49,7 +49,7 @@ export class IndexState extends IndexHandle<Generations> {
     if (record.isHome) standing.spreadFrom = Number.POSITIVE_INFINITY;
     super(record, standing, new Generations(standing), locations, memories);
     this.writing = new WriteGate(SPREAD_WAIT_MS_MAX);
-    this.reopened(told);
+    this.setAllLiveDocs(told);
   }
 
   /** True if the index's documents are all in one of several shards. */
@@ -70,7 +70,7 @@ export class IndexState extends IndexHandle<Generations> {
     this.record = record;
     this.standing.spreadFrom = generation;
     this.#liveDocs.clear();
-    this.reopened(told);
+    this.setAllLiveDocs(told);
   }
 
   /** The standing in shared memory, which other threads see. */
@@ -100,8 +100,8 @@ export class IndexState extends IndexHandle<Generations> {
     return first;
   }
 
-  /** Updates the document counts after the index was unloaded and opened again. */
-  reopened(told: readonly OpenReply[]): void {
+  /** Replaces the counts of live documents by those that the index's current shards reported. */
+  setAllLiveDocs(told: readonly OpenReply[]): void {
     for (const [i, { liveDocs }] of told.entries()) this.#liveDocs.set(this.newest.places[i]!, liveDocs);
     this.#showDocuments();
   }

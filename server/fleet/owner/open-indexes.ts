@@ -231,7 +231,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     try {
       const replies = await this.messages.open(state.record, state.newest);
       fault("open.after-shards");
-      state.reopened(replies);
+      state.setAllLiveDocs(replies);
       state.failing = false;
       if (state.rebuilding || staleSegments(replies) > 0) await this.schemas.follow(state);
     } catch (error) {
