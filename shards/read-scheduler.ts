@@ -5,7 +5,7 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
 import { FairQueue } from "./protocol/fair-queue.js";
-import { Frames, readFrames } from "./protocol/frames.js";
+import { CANCEL, Frames, readFrames } from "./protocol/frames.js";
 
 type Reply = Uint8Array;
 
@@ -14,16 +14,20 @@ interface Channel {
   readonly port: MessagePort;
   /** Replies waiting to be sent. */
   readonly replies: Frames;
+  /** The channel's reads that wait or run, by id. */
+  readonly reads: Map<number, Read>;
 }
 
 interface Read {
   readonly channel: Channel;
   readonly id: number;
-  readonly request: Uint8Array;
+  request: Uint8Array;
+  cancelled: boolean;
 }
 
 /** A running read. It may be interrupted so that other reads can run. */
 interface Running {
+  readonly read: Read;
   readonly flow: number;
   readonly index: number;
   readonly begunMs: number;
@@ -68,26 +72,33 @@ export class ReadScheduler {
 
   /** Serves another thread until it closes the port. */
   connect(port: MessagePort): void {
-    const channel = { port, replies: new Frames() };
+    const channel: Channel = { port, replies: new Frames(), reads: new Map() };
     this.#channels.add(channel);
     port.on("message", (message: Uint8Array) => {
       this.#receive(channel, message);
       if (!this.#scheduled) this.#serve();
     });
-    port.on("close", () => this.#channels.delete(channel));
+    port.on("close", () => {
+      this.#channels.delete(channel);
+      for (const id of [...channel.reads.keys()]) cancel(channel, id);
+    });
   }
 
   /**
    * Called at intervals in the middle of a read. Sends the replies that are ready, then runs waiting reads of
    * other tenants that have used less time. Skips indexes whose engine is already running further down the
-   * stack.
+   * stack. Returns false if the read that it interrupts has been cancelled.
    */
-  meanwhile(): void {
+  meanwhile(): boolean {
     const below = this.#running.at(-1);
-    if (below === undefined) return;
+    if (below === undefined) return true;
     this.#send();
-    if (this.#running.length >= DEPTH_MAX) return;
     this.#receiveAll();
+    if (this.#running.length < DEPTH_MAX) this.#runInside(below);
+    return !below.read.cancelled;
+  }
+
+  #runInside(below: Running): void {
     for (let next = this.#takeInside(below); next !== undefined; next = this.#takeInside(below)) {
       const begunMs = this.#nowMs();
       this.#run(next.flow, next.item);
@@ -108,7 +119,14 @@ export class ReadScheduler {
   }
 
   #receive(channel: Channel, message: Uint8Array): void {
-    readFrames(message, (id, request, flow) => this.#queue.add(flow, { channel, id, request }));
+    readFrames(message, (id, request, flow) => {
+      if (request.length === 0) cancel(channel, id);
+      else {
+        const read = { channel, id, request, cancelled: false };
+        channel.reads.set(id, read);
+        this.#queue.add(flow, read);
+      }
+    });
     discardBuffer(message.byteLength);
   }
 
@@ -150,21 +168,24 @@ export class ReadScheduler {
   };
 
   /** Runs a read. Returns the time when it ended. */
-  #run(flow: number, { channel, id, request }: Read): number {
-    const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
+  #run(flow: number, read: Read): number {
+    const { request } = read;
+    const running: Running = { read, flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
+    if (read.cancelled) return running.begunMs;
     this.#running.push(running);
     const reply = this.#answer(request);
     this.#running.pop();
     const nowMs = this.#nowMs();
     this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
-    if (reply instanceof Promise) void this.#answerLate(flow, channel, id, reply);
-    else channel.replies.add(id, reply);
+    if (reply instanceof Promise) void this.#answerLate(flow, read, reply);
+    else if (isWanted(read)) read.channel.replies.add(read.id, reply);
     return nowMs;
   }
 
-  async #answerLate(flow: number, channel: Channel, id: number, reply: Promise<Reply>): Promise<void> {
+  async #answerLate(flow: number, read: Read, reply: Promise<Reply>): Promise<void> {
     this.#late.set(flow, (this.#late.get(flow) ?? 0) + 1);
-    this.#sendLater(channel, id, await reply);
+    const made = await reply;
+    if (isWanted(read)) this.#sendLater(read.channel, read.id, made);
     const left = this.#late.get(flow)! - 1;
     if (left === 0) this.#late.delete(flow);
     else this.#late.set(flow, left);
@@ -190,6 +211,21 @@ export class ReadScheduler {
       port.postMessage(message, [message.buffer]);
     }
   }
+}
+
+/** Forgets a read whose reply is no longer wanted. A running read ends at the next `meanwhile`. */
+function cancel({ reads }: Channel, id: number): void {
+  const read = reads.get(id);
+  if (read === undefined) return;
+  reads.delete(id);
+  read.cancelled = true;
+  read.request = CANCEL;
+}
+
+/** Called when a read has been answered. Returns false if nobody wants the reply. */
+function isWanted({ channel, id, cancelled }: Read): boolean {
+  if (!cancelled) channel.reads.delete(id);
+  return !cancelled;
 }
 
 /**

@@ -11,14 +11,17 @@ import {
 } from "../../shards/protocol/vectors.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
+import type { RequestLife } from "../ground/jobs/request-life.js";
 import type { Subject } from "./threads/isolation.js";
 
-/** The tenant on whose behalf something is read. */
+/** The tenant and the request on whose behalf something is read. */
 export interface Requester {
   /** The read is charged to this tenant's share of shard time. */
   readonly tenant: number;
   /** Waits for the tenant's next time slice on this thread. */
   readonly nextSlice: () => Promise<void>;
+  /** The read ends with this life. */
+  readonly life: RequestLife;
 }
 
 /** One index at one generation. */

@@ -46,7 +46,7 @@ export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits 
  */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
-  const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length);
+  const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length, asked.request.life);
   if (turn !== undefined) await turn;
   return bytes;
 };

@@ -2,9 +2,10 @@
 // reply.
 import { isAudited } from "../access/audit/operations.js";
 import { checkRights } from "../access/tenants/principal.js";
+import { lateSearch } from "../fleet/threads/shard-errors.js";
 import { SkeinError } from "../ground/errors.js";
 import { key, rate } from "./key-phases.js";
-import type { IndexRequest, IndexRoute, TenantRequest } from "./route.js";
+import { type IndexRequest, type IndexRoute, isSearch, type TenantRequest } from "./route.js";
 import { type Router, UNMATCHED } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { Visit } from "./visit.js";
@@ -21,7 +22,20 @@ type Phase = <S extends SearchServices>(visit: Visit<S>, door: Door<S>) => Promi
  * Every request passes through all phases in this order. A phase returns at once if the route does not need
  * it.
  */
-const PHASES: readonly Phase[] = [load, route, stage, backlog, key, rate, scope, index, audit, open, body];
+const PHASES: readonly Phase[] = [
+  load,
+  route,
+  time,
+  stage,
+  backlog,
+  key,
+  rate,
+  scope,
+  index,
+  audit,
+  open,
+  body,
+];
 
 /** The phases that each search in a multi-search passes through separately. */
 const INDEX_PHASES = [scope, index, open];
@@ -88,6 +102,11 @@ function route<S extends SearchServices>(visit: Visit<S>, { router }: Door<S>): 
   Object.assign(visit, isClosed ? UNMATCHED : router.match(method, path));
 }
 
+/** A search must be answered in time. Its time includes the arrival of its body and every wait. */
+function time<S extends SearchServices>({ route: target, request, services }: Visit<S>): undefined {
+  if (isSearch(target)) request.life.limit(services.limits.searchMsMax, lateSearch);
+}
+
 function stage<S extends SearchServices>({ route: target }: Visit<S>, { stage: now }: Door<S>): undefined {
   const anyStage = target.access === "open" && target.whileServing !== true;
   if (!anyStage && now !== "serving")
@@ -145,17 +164,22 @@ function open<S extends SearchServices>(visit: Visit<S>): Promise<void> | undefi
   const { route: target, record, services } = visit;
   if (target.access !== "index" || target.opens !== true) return;
   services.lifecycle.checkOpen(record);
+  const { life } = visit.request;
   const begun = services.lifecycle.uses.begin(record.uid);
   if (!(begun instanceof Promise)) visit.end = begun;
   else
-    return begun.then((end) => {
-      visit.end = end;
-    });
+    return life.whileWanted(
+      begun.then((end) => {
+        if (life.over) end();
+        else visit.end = end;
+      }),
+    );
 }
 
 async function body<S extends SearchServices>(visit: Visit<S>): Promise<void> {
-  const { route: target } = visit;
-  if (target.access !== "open" && target.body !== undefined) visit.body = (await target.body(visit)) as never;
+  const { route: target, request } = visit;
+  if (target.access === "open" || target.body === undefined) return;
+  visit.body = (await request.life.whileWanted(Promise.resolve(target.body(visit)))) as never;
 }
 
 function unavailable(problem: string): SkeinError {

@@ -105,3 +105,8 @@ type Handling<B, Request> = (B extends undefined
   : { readonly body: BodyReader<B> }) & { readonly handle: (request: Request) => Reply };
 
 export type Route<S extends SearchServices = Services> = OpenRoute<S> | TenantRoute<S> | IndexRoute<S>;
+
+/** True for queries, suggestions and everything else that has to be answered within `searchMsMax`. */
+export function isSearch<S extends SearchServices>(route: Route<S>): boolean {
+  return route.access !== "open" && route.scope === "search";
+}

@@ -8,7 +8,7 @@ import { SkeinError } from "../ground/errors.js";
 import { within } from "../ground/jobs/deadline.js";
 import { type Door, pass, unlessDeleted } from "./phases.js";
 import { errorReply, unexpected } from "./respond.js";
-import type { Route } from "./route.js";
+import { isSearch, type Route } from "./route.js";
 import { Router } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { closeStream } from "./transport/exchange.js";
@@ -29,6 +29,8 @@ export class HttpService<S extends SearchServices> {
   readonly #elsewhere: HttpHandler | null;
   readonly #securityHeaders: HeaderLines;
   readonly #idPrefix = randomBytes(4).toString("hex");
+  /** Ends most requests' lives. There is only one, because an error is expensive to create. */
+  readonly #answered = new Error("the request has been answered");
   #requests = 0;
   #idle: (() => void) | null = null;
 
@@ -90,6 +92,7 @@ export class HttpService<S extends SearchServices> {
       body,
       onFinished: (failure) => {
         reply.onFinished?.(failure);
+        request.life.end(this.#answered);
         visit.end?.();
         const ms = performance.now() - started;
         this.#services.recorder.requestFinished(request.method, visit.route.path, status, ms);
@@ -110,7 +113,10 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      return await handle(visit); // each route pairs its handler with a body reader of the same type
+      const handled = handle(visit); // each route pairs its handler with a body reader of the same type
+      if (!(handled instanceof Promise)) return handled;
+      // Nothing but a search may be given up in the middle: other requests change something.
+      return await (isSearch(visit.route) ? visit.request.life.whileWanted(handled) : handled);
     } catch (error) {
       throw unlessDeleted(visit, error);
     }

@@ -1,6 +1,7 @@
 // Runs a search and observes it: measures its phases, counts it, logs it if it is slow, and reports it to the
 // query log. Repeated queries are answered from the cache.
 import type { IndexContents } from "../catalog/index-contents.js";
+import type { RequestLife } from "../ground/jobs/request-life.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
@@ -32,14 +33,15 @@ interface ObservedSearching extends QuerySearching {
 
 /**
  * Returns the JSON answer to a query, from the cache or by searching. It is at most `bytesMax` bytes long,
- * except that a single document is always returned. `requestId` identifies the request in the slow query log.
- * Throws SkeinError.
+ * except that a single document is always returned. The work ends with `life`. `requestId` identifies the
+ * request in the slow query log. Throws SkeinError.
  */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
   bounds: QueryBounds,
+  life: RequestLife,
   requestId: string,
 ): Promise<Uint8Array> {
   const { record } = contents;
@@ -63,7 +65,7 @@ export async function observedSearch(
   }
   const value = body.value();
   try {
-    const found = await find(searching, index, value, bounds, trace);
+    const found = await find(searching, index, value, bounds, life, trace);
     trace.enter("respond");
     const { bytes, content } = respond(found, queryIdText(id), trace.elapsedMs(), bounds.bytesMax);
     const answered = answeredOf(found);

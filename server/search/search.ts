@@ -6,6 +6,7 @@ import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { Reads } from "../fleet/reads/reads.js";
 import { inSlices } from "../fleet/threads/tenant-slices.js";
+import { RequestLife } from "../ground/jobs/request-life.js";
 import type { Limits } from "../ground/limits.js";
 import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
@@ -42,31 +43,33 @@ export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
 
 /**
  * Runs the query in `body`. The returned documents fit into a response of `bytesMax` bytes, except that a
- * single document is always returned. Records the phases in `trace`. Throws SkeinError.
+ * single document is always returned. Its work ends with `life`. Records the phases in `trace`. Throws
+ * SkeinError.
  */
 export async function find(
   { reads, limits, givenVectors, understanding }: QuerySearching,
   index: QueriedIndex,
   body: unknown,
   { bytesMax, understood, within: filterOfAsker }: QueryBounds,
+  life: RequestLife,
   trace: QueryTrace,
 ): Promise<Found> {
   const { record, schema } = index;
   const { uid } = record;
   const within = readWithin(filterOfAsker, index, limits);
-  const nextSlice = (): Promise<void> => reads.slices.next(record.tenant);
+  const nextSlice = (): Promise<void> => reads.slices.next(record.tenant, life);
   const asked = await inSlices(readingOfQueryRequest(body, record, schema, limits, within), nextSlice);
   const scale = reads.scale(uid);
   const asTyped = await inSlices(planningOfQuery(asked, index, scale), nextSlice);
 
-  return reads.answer(uid, trace, async (snapshot) => {
+  return reads.answer(uid, life, trace, async (snapshot) => {
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
       const plan = request === asked ? asTyped : planQuery(request, index, scale);
       const shown = new ShownDocuments(request, plan, record.settings, bytesMax, snapshot.shards);
       const matched = await matchAllWords(plan, snapshot, (program) => shown.page(program));
       return { request, plan, shown, matched };
     };
-    const snapshotBehind = (): Promise<IndexSnapshot> => reads.snapshot(uid);
+    const snapshotBehind = (): Promise<IndexSnapshot> => reads.snapshot(uid, new RequestLife());
     const meant = understood
       ? await understanding.meant({ asked, index, scale, snapshot, snapshotBehind, attempt })
       : { attempt: await attempt(asked), context: null, lasting: true };

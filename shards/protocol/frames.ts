@@ -4,11 +4,15 @@
 // read. Each read has its own reply, and replies may arrive in any order.
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
 // The requester chooses the id, and the reply echoes it. The flow is the tenant to whom the read's time on
-// the thread is charged (fair-queue.ts); it is 0 in replies.
+// the thread is charged (fair-queue.ts); it is 0 in replies. An empty request cancels the read with its id,
+// which then need not be answered.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 const FRAME_HEAD_BYTES = 12;
 const LITTLE_ENDIAN = true;
+
+/** The request that cancels a read. */
+export const CANCEL = new Uint8Array(0);
 
 /** Frames that will be sent in one message. */
 export class Frames {

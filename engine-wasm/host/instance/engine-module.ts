@@ -22,10 +22,10 @@ export class EngineModule {
   readonly #module: WebAssembly.Module;
   readonly #foldTable: Uint8Array;
   readonly #memoryBytesMax: number;
-  readonly #meanwhile: () => void;
+  readonly #meanwhile: () => boolean;
 
   /** `meanwhile` is called regularly while a long kernel runs; see EngineInstance. */
-  constructor(parts: EngineParts, meanwhile: () => void = () => undefined) {
+  constructor(parts: EngineParts, meanwhile: () => boolean = () => true) {
     this.#meanwhile = meanwhile;
     this.#module = parts.module;
     this.#foldTable = parts.foldTable;

@@ -31,7 +31,7 @@ export class EngineInstance {
   readonly #kernels: Kernels;
   #view: Buffer;
   #trapped = false;
-  readonly #meanwhile: () => void;
+  readonly #meanwhile: () => boolean;
   /** Date.now() after which the running kernel must end. */
   #deadline = Number.POSITIVE_INFINITY;
   /** Date.now() at the running kernel's last time check; Infinity while no kernel's time is limited. */
@@ -41,14 +41,10 @@ export class EngineInstance {
 
   /**
    * Instantiates synchronously, which is allowed for small modules and in worker threads. Kernels that check
-   * the time call `meanwhile` about once per millisecond. `meanwhile` must not use this instance and must not
-   * throw.
+   * the time call `meanwhile` about once per millisecond, and end with EngineError("late") if it returns
+   * false. `meanwhile` must not use this instance and must not throw.
    */
-  constructor(
-    module: WebAssembly.Module,
-    memory: WebAssembly.Memory,
-    meanwhile: () => void = () => undefined,
-  ) {
+  constructor(module: WebAssembly.Module, memory: WebAssembly.Memory, meanwhile: () => boolean = () => true) {
     this.memory = memory;
     this.#meanwhile = meanwhile;
     const imports = {
@@ -201,7 +197,7 @@ export class EngineInstance {
     if (now <= this.#lookMs) return;
     if (now > this.#deadline || --this.#work.leftMs < 0) throw late();
     this.#lookMs = now;
-    this.#meanwhile();
+    if (!this.#meanwhile()) throw late();
   }
 }
 

@@ -4,6 +4,7 @@
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
 /** Number of documents requested from a shard at a time. */
@@ -16,16 +17,17 @@ interface Exporting extends FilterTexts {
 
 /**
  * Yields NDJSON, one shard after the other, each shard's documents from oldest to newest. Throws SkeinError
- * before the first page if the filter is invalid.
+ * before the first page if the filter is invalid. The reads end with `life`.
  */
 export async function* exportDocuments(
   exporting: Exporting,
   record: IndexRecord,
   filterBy: string | null,
+  life: RequestLife,
 ): AsyncGenerator<Uint8Array> {
   const filter =
     filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(exporting, record, filterBy);
-  const snapshot = await exporting.reads.snapshot(record.uid);
+  const snapshot = await exporting.reads.snapshot(record.uid, life);
   try {
     for (let shard = 0; shard < snapshot.shards; shard++) {
       const pages =

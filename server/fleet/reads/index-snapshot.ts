@@ -34,6 +34,7 @@ import type { PageReply } from "../../../shards/protocol/page.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Places } from "../../catalog/schema/placement.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { ExpansionCache } from "../../question/words/expansion-cache.js";
 import type { LocalReader } from "../local/local-reader.js";
@@ -85,6 +86,7 @@ export class IndexSnapshot implements AskedSnapshot {
    */
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
+  readonly life: RequestLife;
   /** See TenantSlices. */
   readonly nextSlice: () => Promise<void>;
   readonly #onReleased: () => void;
@@ -94,6 +96,7 @@ export class IndexSnapshot implements AskedSnapshot {
   constructor(
     index: IndexHandle,
     { threads, local }: ShardReaders,
+    life: RequestLife,
     nextSlice: () => Promise<void>,
     deadline: number,
     onReleased: () => void,
@@ -106,6 +109,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
     this.#reader = local.takes(index.documents) ? local : threads;
+    this.life = life;
     this.nextSlice = nextSlice;
     this.deadline = deadline;
     this.#onReleased = onReleased;

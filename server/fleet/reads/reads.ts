@@ -3,6 +3,7 @@
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
+import { RequestLife } from "../../ground/jobs/request-life.js";
 import type { Limits } from "../../ground/limits.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
@@ -136,26 +137,32 @@ export class Reads {
   }
 
   /**
-   * Returns a snapshot of the index's current state, which the caller must release. `trace` records the
-   * phases of its reads.
+   * Returns a snapshot of the index's current state, which the caller must release. Its reads end with
+   * `life`.
    */
-  async snapshot(uid: number, trace?: QueryTrace): Promise<IndexSnapshot> {
-    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
-    return this.#snapshot(use, () => this.slices.next(use.state.record.tenant), trace);
+  async snapshot(uid: number, life: RequestLife): Promise<IndexSnapshot> {
+    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, undefined));
+    return this.#snapshot(use, life, () => this.slices.next(use.state.record.tenant, life));
   }
 
-  #snapshot({ state, end }: IndexUse, nextSlice: () => Promise<void>, trace?: QueryTrace): IndexSnapshot {
-    const deadline = Math.ceil(Date.now() + this.#limits.searchMsMax);
-    return new IndexSnapshot(state, this.#readers, nextSlice, deadline, end, trace);
+  #snapshot(
+    { state, end }: IndexUse,
+    life: RequestLife,
+    nextSlice: () => Promise<void>,
+    trace?: QueryTrace,
+  ): IndexSnapshot {
+    const deadline = Math.min(life.deadline, Math.ceil(Date.now() + this.#limits.searchMsMax));
+    return new IndexSnapshot(state, this.#readers, life, nextSlice, deadline, end, trace);
   }
 
   /**
    * Runs `work`, which answers a query from a snapshot, then releases the snapshot. `work` returns null if a
    * shard no longer has one of the snapshot's documents; it is then run again with a new snapshot. Throws
-   * SK-SE-503 if it returns null again.
+   * SK-SE-503 if it returns null again. The reads end with `life`; `trace` records their phases.
    */
   async answer<T>(
     uid: number,
+    life: RequestLife,
     trace: QueryTrace | undefined,
     work: (snapshot: IndexSnapshot) => Promise<T | null>,
   ): Promise<T> {
@@ -163,8 +170,8 @@ export class Reads {
     // snapshot sees the newest state.
     for (let tries = 0; tries < 2; tries++) {
       const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
-      const slices = this.slices.query(use.state.record.tenant);
-      const snapshot = this.#snapshot(use, slices.next, trace);
+      const slices = this.slices.query(use.state.record.tenant, life);
+      const snapshot = this.#snapshot(use, life, slices.next, trace);
       this.#queries.begin();
       try {
         const answer = await work(snapshot);
@@ -223,7 +230,8 @@ export class Reads {
     decode: (reply: Uint8Array) => T,
     subject?: Subject,
   ): Promise<T> {
-    const asker = { tenant, nextSlice: () => this.slices.next(tenant) };
+    const life = new RequestLife();
+    const asker = { tenant, life, nextSlice: () => this.slices.next(tenant, life) };
     const read = messageRead(asker, message, decode, subject);
     return this.#readers.threads.read(read, [shard])[0] as Promise<T>;
   }

@@ -15,6 +15,7 @@ import {
 import { isRefusal, openReply } from "../../../shards/protocol/reply.js";
 import { encodeEmbed, encodeSimilarities } from "../../../shards/protocol/vectors.js";
 import type { Places } from "../../catalog/schema/placement.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { PageRead, ProgramRead, ShardRead, ShardReader } from "../shard-reader.js";
 import type { Isolation, Subject } from "../threads/isolation.js";
 import { decodeReply, lateSearch } from "../threads/shard-errors.js";
@@ -25,10 +26,10 @@ import { LARGE_BYTES } from "../threads/tenant-slices.js";
 export interface ShardChannels {
   /**
    * Sends the message together with the other reads of this turn of the event loop. Resolves with the reply.
-   * Rejects if too many requests are waiting for the shard, if its thread ends, or if the thread takes too
-   * long to restart. The bytes must not change until the reply has arrived.
+   * Rejects if too many requests are waiting for the shard, if its thread ends, if the thread takes too long
+   * to restart, or if `life` ends. The bytes must not change until the reply has arrived.
    */
-  read(shard: number, message: Uint8Array, tenant: number): Promise<Uint8Array>;
+  read(shard: number, message: Uint8Array, tenant: number, life: RequestLife): Promise<Uint8Array>;
 }
 
 export class ThreadReader implements ShardReader {
@@ -69,7 +70,7 @@ export class ThreadReader implements ShardReader {
       // restarts.
       reply = await (apart
         ? this.#isolation.sendApart(shard, message, of.tenant, subject as Subject)
-        : this.#channels.read(shard, message, of.tenant));
+        : this.#channels.read(shard, message, of.tenant, of.life));
       // Refusals become SkeinErrors, and damage is reported.
       if (isRefusal(reply)) decodeReply(reply, openReply, (error) => this.#onDamage(shard, error));
     } catch (error) {
@@ -78,6 +79,8 @@ export class ThreadReader implements ShardReader {
     } finally {
       if (subject !== undefined) this.#isolation.leave(shard, subject, apart, failure);
     }
+    // A request that is over by now needs no result.
+    of.life.check();
     // Time slices: a large reply is decoded in the tenant's next slice.
     if (reply.length > LARGE_BYTES) await of.nextSlice();
     // Deadline: decoding late replies would delay searches that can still meet theirs.

@@ -1,9 +1,12 @@
 // The server's end of the channel for reads from one life of a shard's thread. Reads sent in the same turn of
 // the event loop share one message. Writes never use this channel, so it cannot reorder them.
 import type { MessagePort } from "node:worker_threads";
-import { Frames, readFrames } from "../../../shards/protocol/frames.js";
+import { CANCEL, Frames, readFrames } from "../../../shards/protocol/frames.js";
+import type { LifeMember, RequestLife } from "../../ground/jobs/request-life.js";
 
-interface WaitingRead {
+/** A read in flight. When the request's life ends, the read is cancelled. */
+interface WaitingRead extends LifeMember {
+  readonly life: RequestLife;
   readonly resolve: (reply: Uint8Array) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -32,17 +35,31 @@ export class ShardChannel {
   }
 
   /**
-   * Sends a request and resolves with its reply. The bytes must not change before the end of this turn of the
+   * Sends a request and resolves with its reply. If the life of the request that it serves ends first, tells
+   * the shard to end the read, and rejects. The bytes must not change before the end of this turn of the
    * event loop. `flow`: see FairQueue.
    */
-  ask(request: Uint8Array, flow: number): Promise<Uint8Array> {
+  ask(request: Uint8Array, flow: number, life: RequestLife): Promise<Uint8Array> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
+    if (life.over) return Promise.reject(life.reason);
     return new Promise((resolve, reject) => {
       this.#lastId = (this.#lastId + 1) % IDS;
-      this.#inside.set(this.#lastId, { resolve, reject });
-      if (this.#requests.empty) setImmediate(this.#send);
-      this.#requests.add(this.#lastId, request, flow);
+      const id = this.#lastId;
+      const lifeEnded = (reason: Error): void => {
+        this.#inside.delete(id);
+        this.#add(id, CANCEL, flow);
+        reject(reason);
+      };
+      const read: WaitingRead = { life, resolve, reject, lifeEnded };
+      life.join(read);
+      this.#inside.set(id, read);
+      this.#add(id, request, flow);
     });
+  }
+
+  #add(id: number, request: Uint8Array, flow: number): void {
+    if (this.#requests.empty) setImmediate(this.#send);
+    this.#requests.add(id, request, flow);
   }
 
   /** Rejects the reads in flight and all later reads with `reason`, because the other end is gone. */
@@ -51,7 +68,10 @@ export class ShardChannel {
     this.#port.close();
     const reads = [...this.#inside.values()];
     this.#inside.clear();
-    for (const { reject } of reads) reject(reason);
+    for (const read of reads) {
+      read.life.leave(read);
+      read.reject(reason);
+    }
   }
 
   readonly #send = (): void => {
@@ -63,6 +83,7 @@ export class ShardChannel {
     const read = this.#inside.get(id);
     if (read === undefined) return;
     this.#inside.delete(id);
+    read.life.leave(read);
     read.resolve(reply);
   };
 }

@@ -6,6 +6,7 @@ import type { EngineReader } from "../../../engine-wasm/host/instance/engine-rea
 import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { ReaderOf } from "./borrowed-memories.js";
@@ -112,15 +113,15 @@ export class ShardPool {
    * the thread dies while the request is in flight, or if a restart takes longer than `searchMsMax`.
    */
   ask(shard: number, request: Message): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).send(request, null);
+    return (this.#threads[shard] as ShardThread).send((to) => to.run(request));
   }
 
   /**
-   * Like `ask`, but for a read: it may overtake other requests, and its bytes are not transferred. Reads of
-   * different flows share the shard fairly.
+   * Like `ask`, but for a read: it may overtake other requests, it ends with `life`, and its bytes are not
+   * transferred. Reads of different flows share the shard fairly.
    */
-  read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).send(request, flow);
+  read(shard: number, request: Uint8Array, flow: number, life: RequestLife): Promise<Uint8Array> {
+    return (this.#threads[shard] as ShardThread).send((to) => to.reads.ask(request, flow, life));
   }
 
   /**
@@ -202,11 +203,8 @@ class ShardThread {
     this.#state = "open";
   }
 
-  /**
-   * If `flow` is null, the request is sent in order with the others, and its bytes are transferred. Otherwise
-   * the request is a read, and its bytes stay with the caller.
-   */
-  async send(request: Uint8Array, flow: number | null): Promise<Uint8Array> {
+  /** `ask` sends the request to the thread's present life. */
+  async send(ask: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
       this.#refused++;
       throw unavailable(`shard ${this.#shard} has too many requests waiting`);
@@ -218,7 +216,7 @@ class ShardThread {
       if (this.#state !== "open") throw unavailable("the server is stopping");
       life = this.#life;
       this.#sent++;
-      return await (flow === null ? life.run(request as Message) : life.reads.ask(request, flow));
+      return await ask(life);
     } catch (error) {
       if (life === null || !life.ended) throw error;
       throw new ShardEndedError(`shard ${this.#shard} was restarted during the request; retry in a moment`, {

@@ -3,6 +3,7 @@
 // one slice. A slice yields to light queries in progress, that is, queries that have not needed a slice. A
 // light query passes through this thread several times, and would otherwise wait for a slice each time.
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
+import type { LifeMember, RequestLife } from "../../ground/jobs/request-life.js";
 
 /**
  * Bodies and replies larger than this many bytes wait for a slice. For smaller ones, which are most, waiting
@@ -24,8 +25,35 @@ export interface QuerySlices {
   end(): void;
 }
 
+/** Waits for a slice. When the request's life ends, it gives up its place. */
+class WaitingSlice implements LifeMember {
+  readonly #life: RequestLife;
+  readonly #begin: () => void;
+  readonly #giveUp: (reason: Error) => void;
+
+  constructor(life: RequestLife, begin: () => void, giveUp: (reason: Error) => void) {
+    this.#life = life;
+    this.#begin = begin;
+    this.#giveUp = giveUp;
+    life.join(this);
+  }
+
+  get wanted(): boolean {
+    return !this.#life.over;
+  }
+
+  begin(): void {
+    this.#life.leave(this);
+    this.#begin();
+  }
+
+  lifeEnded(reason: Error): void {
+    this.#giveUp(reason);
+  }
+}
+
 export class TenantSlices {
-  readonly #waiting = new FairQueue<() => void>();
+  readonly #waiting = new FairQueue<WaitingSlice>();
   #scheduled = false;
   /** Number of queries in progress that have not needed a slice. */
   #light = 0;
@@ -33,7 +61,7 @@ export class TenantSlices {
   #patience: NodeJS.Timeout | null = null;
 
   /** Starts a query, which is light until it needs a slice. */
-  query(tenant: number): QuerySlices {
+  query(tenant: number, life: RequestLife): QuerySlices {
     this.#light++;
     let light = true;
     const end = (): void => {
@@ -44,26 +72,26 @@ export class TenantSlices {
     return {
       next: () => {
         end();
-        return this.next(tenant);
+        return this.next(tenant, life);
       },
       end,
     };
   }
 
   /**
-   * Resolves when the tenant's slice begins. A slice lasts until the caller's next await and should take at
-   * most a few milliseconds.
+   * Resolves when the tenant's slice begins, and rejects if the request's life ends before that. A slice
+   * lasts until the caller's next await and should take at most a few milliseconds.
    */
-  next(tenant: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.add(tenant, resolve);
+  next(tenant: number, life: RequestLife): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(tenant, new WaitingSlice(life, resolve, reject));
       this.#schedule();
     });
   }
 
   /** Like `next`, for work on `bytes` bytes. Returns undefined if that is too little to need a slice. */
-  forBytes(tenant: number, bytes: number): Promise<void> | undefined {
-    return bytes > LARGE_BYTES ? this.next(tenant) : undefined;
+  forBytes(tenant: number, bytes: number, life: RequestLife): Promise<void> | undefined {
+    return bytes > LARGE_BYTES ? this.next(tenant, life) : undefined;
   }
 
   #schedule(): void {
@@ -88,12 +116,13 @@ export class TenantSlices {
   readonly #give = (): void => {
     this.#patience = null;
     this.#scheduled = false;
-    const next = this.#waiting.take();
+    let next = this.#waiting.take();
+    while (next !== undefined && !next.item.wanted) next = this.#waiting.take();
     if (next === undefined) {
       this.#waiting.reset();
       return;
     }
-    next.item();
+    next.item.begin();
     this.#waiting.spent(next.flow, 1);
     this.#schedule();
   };

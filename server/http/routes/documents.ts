@@ -73,8 +73,9 @@ async function importAll(context: IndexRequest<AsyncIterable<Uint8Array>>): Prom
   }
 }
 
-function exportAll({ services, query, record }: IndexRequest): Promise<HttpReply> {
-  return startedReply(exportDocuments(services, record, query().get("filter_by")), NDJSON_TYPE);
+function exportAll({ services, request, query, record }: IndexRequest): Promise<HttpReply> {
+  const lines = exportDocuments(services, record, query().get("filter_by"), request.life);
+  return startedReply(lines, NDJSON_TYPE);
 }
 
 async function removeWhere({ services, query, record }: IndexRequest): Promise<HttpReply> {

@@ -78,7 +78,9 @@ async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise
 async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { services, state, record, body, principal } = request;
   const asked = parsed(body);
-  return dataReply(await suggest(services, contentsOf(state, record), asked, filterOf(principal)));
+  return dataReply(
+    await suggest(services, contentsOf(state, record), asked, filterOf(principal), request.request.life),
+  );
 }
 
 /** Like suggestions, similar documents are not counted or logged as searches. */
@@ -86,7 +88,9 @@ async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promi
   const { services, state, record, params, body, principal } = request;
   const asked = body.length === 0 ? {} : parsed(body);
   const contents = contentsOf(state, record);
-  return rawDataReply(await similarDocuments(services, contents, params.id!, asked, filterOf(principal)));
+  return rawDataReply(
+    await similarDocuments(services, contents, params.id!, asked, filterOf(principal), request.request.life),
+  );
 }
 
 async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
@@ -103,7 +107,7 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
     services.log.error({ err: error, id, path: request.request.path }, "a search of a multi-search failed");
     return unexpected();
   };
-  const nextSlice = (): Promise<void> => services.reads.slices.next(principal.tenant);
+  const nextSlice = (): Promise<void> => services.reads.slices.next(principal.tenant, request.request.life);
   return rawReply(await multiSearch(slots, limits, asError, nextSlice));
 }
 
@@ -149,10 +153,10 @@ function plainSearch(
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services, principal, id } = request;
+  const { services, principal, id, request: http } = request;
   const { ai_query_understanding: understood } = planOf(request);
   const bounds = { bytesMax, understood, within: filterOf(principal) };
-  return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
+  return observedSearch(services, contents, byItsHolder(body, principal), bounds, http.life, id);
 }
 
 /** If the search token names a user, returns the body with that user instead of its own. */

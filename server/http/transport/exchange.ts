@@ -4,6 +4,7 @@
 
 import type { ErrorCode } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
+import { RequestLife } from "../../ground/jobs/request-life.js";
 import type { BodyQueue } from "./body-queue.js";
 import { ClientGone, type HttpRequest, type ReadHeader } from "./port.js";
 
@@ -15,6 +16,7 @@ export abstract class Exchange implements HttpRequest {
   protected abstract readonly queue: BodyQueue;
   /** Called when the buffered bytes have been sent or the client has disconnected. */
   protected wake: (() => void) | null = null;
+  readonly life = new RequestLife();
   #aborted = false;
   #controller: AbortController | null = null;
 
@@ -52,7 +54,9 @@ export abstract class Exchange implements HttpRequest {
   /** Called when the client has disconnected. */
   protected abort(): void {
     this.#aborted = true;
-    this.queue.fail(new ClientGone());
+    const gone = new ClientGone();
+    this.queue.fail(gone);
+    this.life.end(gone);
     this.#controller?.abort();
     this.wake?.();
   }

@@ -5,6 +5,7 @@
 import type { CertificatePair } from "../../access/edge/certificate.js";
 import type { HeaderLines } from "../../access/edge/headers.js";
 import type { ErrorCode, SkeinError } from "../../ground/errors.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { Limits } from "../../ground/limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
@@ -41,6 +42,8 @@ export interface HttpRequest {
   readonly aborted: boolean;
   /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
+  /** Ends when the client closes the connection. The service limits it, and ends it with the reply. */
+  readonly life: RequestLife;
   /**
    * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as the body is known to
    * exceed `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone if the client

@@ -2,6 +2,7 @@
 // to a random sample that depends neither on the number of shards nor on the order in which documents arrive.
 import { discardMemory } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Reads } from "../../fleet/reads/reads.js";
+import { RequestLife } from "../../ground/jobs/request-life.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;
@@ -26,7 +27,7 @@ export async function sampleDocuments(
   fields: readonly string[],
   signal: AbortSignal,
 ): Promise<DocumentSample> {
-  const snapshot = await reads.snapshot(uid);
+  const snapshot = await reads.snapshot(uid, new RequestLife());
   try {
     const byShard = await vectors.sample(uid, snapshot.generation, DOCUMENTS_MAX);
     const places = byShard

@@ -5,6 +5,7 @@ import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { SkeinError } from "../../ground/errors.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";
 import { readWithin, type Within } from "../../question/request/within.js";
@@ -36,12 +37,13 @@ export async function similarDocuments(
   id: string,
   body: unknown,
   filterOfAsker: string,
+  life: RequestLife,
 ): Promise<Uint8Array> {
   const startedMs = performance.now();
   const index = queriedIndexes.of(contents);
   const within = readWithin(filterOfAsker, index, limits);
   const request = readSimilarRequest(body, limits, within);
-  return reads.answer(index.record.uid, undefined, async (snapshot) => {
+  return reads.answer(index.record.uid, life, undefined, async (snapshot) => {
     const source = await documentOf(snapshot, index, id, within);
     const hits = await hitsFor(snapshot, index, source, request, reads, limits);
     const parts = await shownHits(snapshot, hits, request, limits);

@@ -8,6 +8,7 @@ import type { SearchWord } from "../../../engine-wasm/host/programs/search-progr
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -59,6 +60,7 @@ export async function suggest(
   contents: IndexContents,
   body: unknown,
   filterOfAsker: string,
+  life: RequestLife,
 ): Promise<Suggestions> {
   const startedMs = performance.now();
   const queried = queriedIndexes.of(contents);
@@ -69,7 +71,7 @@ export async function suggest(
   const suggestions =
     task.input.length === 0
       ? []
-      : await reads.answer(index.record.uid, undefined, (snapshot) => suggestionsOf(task, snapshot));
+      : await reads.answer(index.record.uid, life, undefined, (snapshot) => suggestionsOf(task, snapshot));
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 

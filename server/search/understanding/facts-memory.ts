@@ -98,7 +98,9 @@ export class FactsMemory {
       const ageMs = Date.now() - known.gatheredAt;
       if (current || (isLarge && ageMs < TOO_OLD * FACTS_MS)) {
         if (!current && ageMs >= FACTS_MS) void this.#renew(key, known, question);
-        return { facts: await known.facts, current };
+        // If the query that gathers them has ended, this query gathers them itself.
+        const facts = await known.facts.catch(() => null);
+        if (facts !== null) return { facts, current };
       }
     }
     const entry = this.#gather(question, snapshot);

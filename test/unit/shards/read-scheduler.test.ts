@@ -2,7 +2,7 @@
 // and which must not be.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
-import { Frames, readFrames } from "../../../shards/protocol/frames.js";
+import { CANCEL, Frames, readFrames } from "../../../shards/protocol/frames.js";
 import { ReadScheduler } from "../../../shards/read-scheduler.js";
 
 interface Asked {
@@ -58,7 +58,12 @@ function asker(line: ReadScheduler) {
     for (collect(); answers.length < count; collect()) await new Promise((resolve) => setTimeout(resolve, 1));
     return answers;
   };
-  return { send, answers, collect, answered, leave: () => port1.close() };
+  const cancel = (id: number): void => {
+    const frames = new Frames();
+    frames.add(id, CANCEL);
+    port1.postMessage(frames.take());
+  };
+  return { send, cancel, answers, collect, answered, leave: () => port1.close() };
 }
 
 /** The current time (ms) for all schedulers. */
@@ -139,8 +144,26 @@ describe("ReadScheduler", () => {
     expect(line.begun.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
+  it("never begins a cancelled read, and ends one that runs", async () => {
+    const goesOn: boolean[] = [];
+    const line = startLine((id, self) => {
+      if (id !== 1) return;
+      goesOn.push(self.meanwhile());
+      line.cancel(1);
+      line.cancel(2);
+      goesOn.push(self.meanwhile());
+    });
+    line.send({ id: 1, flow: 1, index: 1 }, { id: 2, flow: 1, index: 1 }, { id: 3, flow: 1, index: 1 });
+    expect(await line.answered(1)).toEqual([3]);
+    expect(goesOn).toEqual([true, false]);
+    expect(line.begun).toEqual([1, 3]);
+    line.cancel(3);
+    line.send({ id: 4, flow: 1, index: 1 });
+    expect(await line.answered(2)).toEqual([3, 4]);
+  });
+
   it("does nothing between reads, and in work that is not a read", async () => {
-    const line = startLine((_, self) => self.meanwhile());
+    const line = startLine((_, self) => void self.meanwhile());
     line.send({ id: 1, flow: 1, index: 1 });
     expect(await line.answered(1)).toEqual([1]);
   });

@@ -9,6 +9,7 @@ import { ShardChannel } from "../../../fleet/threads/shard-channel.js";
 import { ShardEndedError } from "../../../fleet/threads/shard-errors.js";
 import { SkeinError } from "../../../ground/errors.js";
 import { within } from "../../../ground/jobs/deadline.js";
+import type { RequestLife } from "../../../ground/jobs/request-life.js";
 import type { Limits } from "../../../ground/limits.js";
 import type { Recorder } from "../../../ground/metrics/recorder.js";
 
@@ -43,9 +44,9 @@ export class FollowedShards {
   }
 
   /** See ShardPool.read. */
-  read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
+  read(shard: number, request: Uint8Array, flow: number, life: RequestLife): Promise<Uint8Array> {
     this.#recorder.shardRead(shard);
-    return (this.#shards[shard] as FollowedShard).read(request, flow);
+    return (this.#shards[shard] as FollowedShard).read(request, flow, life);
   }
 
   /** See ShardPool.reader. */
@@ -98,14 +99,14 @@ class FollowedShard {
     reads.close(new ShardEndedError(sentence, { life, cause: undefined }));
   }
 
-  async read(request: Uint8Array, flow: number): Promise<Uint8Array> {
+  async read(request: Uint8Array, flow: number, life: RequestLife): Promise<Uint8Array> {
     if (this.#inside >= this.#limits.shardQueueRequestsMax)
       throw unavailable(`shard ${this.#shard} has too many requests waiting`);
     this.#inside++;
     try {
       if (this.#channels === null) await within(this.#back, this.#limits.searchMsMax, () => undefined);
       if (this.#channels === null) throw unavailable(`shard ${this.#shard} is being restarted`);
-      return await this.#channels.reads.ask(request, flow);
+      return await this.#channels.reads.ask(request, flow, life);
     } finally {
       this.#inside--;
     }

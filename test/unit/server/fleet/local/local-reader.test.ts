@@ -1,5 +1,6 @@
 // Vector reads on the HTTP thread, with real engines and models: what the thread can compute without a shard,
 // and every reason to leave a read to the shard.
+
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
 import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
@@ -18,6 +19,7 @@ import {
   type ShardReader,
   similaritiesRead,
 } from "../../../../../server/fleet/shard-reader.js";
+import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { LocalReadMeter } from "../../../../../server/ground/metrics/recorder.js";
 import {
@@ -39,6 +41,7 @@ const SNAPSHOT: AskedSnapshot = {
   record: makeRecord(),
   tenant: 1,
   nextSlice: async () => undefined,
+  life: new RequestLife(),
   data: 7,
   generation: 1,
   oldestGeneration: 1,

@@ -1,4 +1,5 @@
 // A read view (IndexSnapshot) as its callers see it; test/unit/shards tests the shards' side.
+
 import { expect, test } from "vitest";
 import type { CompanyProgram } from "../../../../../engine-wasm/host/programs/company-program.js";
 import type { ExpandProgram } from "../../../../../engine-wasm/host/programs/expand-program.js";
@@ -12,6 +13,7 @@ import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
 import { type ShardChannels, ThreadReader } from "../../../../../server/fleet/reads/thread-reader.js";
 import type { Isolation } from "../../../../../server/fleet/threads/isolation.js";
+import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
 import { encodeOk } from "../../../../../shards/protocol/reply.js";
@@ -56,6 +58,7 @@ function viewUntil(deadline: number): IndexSnapshot {
   return new IndexSnapshot(
     state,
     { threads, local },
+    new RequestLife(),
     async () => undefined,
     deadline,
     () => undefined,

@@ -1,5 +1,6 @@
 // The stages of a read that is sent to a shard by message: quarantine, queue, refusals, time slices,
 // deadline.
+
 import { expect, test } from "vitest";
 import { ThreadReader } from "../../../../../server/fleet/reads/thread-reader.js";
 import {
@@ -10,6 +11,7 @@ import {
 } from "../../../../../server/fleet/shard-reader.js";
 import type { Isolation } from "../../../../../server/fleet/threads/isolation.js";
 import { LARGE_BYTES } from "../../../../../server/fleet/threads/tenant-slices.js";
+import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
 import { SHARD_DAMAGED, SHARD_TRAPPED, ShardError } from "../../../../../shards/protocol/errors.js";
 import { encodeError, encodeOk } from "../../../../../shards/protocol/reply.js";
 import { makeRecord } from "../../record.js";
@@ -25,6 +27,7 @@ class World implements Isolation {
     record: makeRecord(),
     tenant: 7,
     nextSlice: async () => void this.passed.push("time slice"),
+    life: new RequestLife(),
     data: 1,
     generation: 1,
     oldestGeneration: 1,

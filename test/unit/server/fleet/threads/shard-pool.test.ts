@@ -1,5 +1,6 @@
 // The shard threads' life cycle: order, back-pressure, crashes, recovery, shutdown. The threads run a small
 // worker instead of a shard.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Ask, type Message, ShardPool } from "../../../../../server/fleet/threads/shard-pool.js";
+import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
 
 const workerFile = fileURLToPath(new URL("../workers/echo-worker.mjs", import.meta.url));
 const [ECHO, ECHO_LATE, EXIT, CRASH, THROW, HANG, ECHO_SLOW] = [0, 1, 2, 3, 4, 5, 6];
@@ -62,7 +64,7 @@ describe("shard pool", () => {
   it("answers each read with its own reply, alongside requests", async () => {
     const pool = await startPool();
     const reads = Array.from({ length: 40 }, (_, i) =>
-      pool.read(0, message(i % 3 === 0 ? ECHO_LATE : ECHO, i), TENANT),
+      pool.read(0, message(i % 3 === 0 ? ECHO_LATE : ECHO, i), TENANT, new RequestLife()),
     );
     const request = pool.ask(0, message(ECHO_LATE, 99));
     expect((await Promise.all(reads)).map((reply) => reply[1])).toEqual(reads.map((_, i) => i));
@@ -71,7 +73,7 @@ describe("shard pool", () => {
 
   it("counts queued reads", async () => {
     const pool = await startPool({ queue: 2 });
-    const reads = [1, 2, 3].map((i) => pool.read(0, message(ECHO_LATE, i), TENANT));
+    const reads = [1, 2, 3].map((i) => pool.read(0, message(ECHO_LATE, i), TENANT, new RequestLife()));
     const results = await Promise.allSettled(reads);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
   });
@@ -79,21 +81,23 @@ describe("shard pool", () => {
   it("fails the running reads when the thread ends, and answers later ones from the next thread", async () => {
     const pool = await startPool();
     const inside = [
-      pool.read(1, message(ECHO_LATE), TENANT),
-      pool.read(1, message(EXIT), TENANT),
-      pool.read(1, message(ECHO), TENANT),
+      pool.read(1, message(ECHO_LATE), TENANT, new RequestLife()),
+      pool.read(1, message(EXIT), TENANT, new RequestLife()),
+      pool.read(1, message(ECHO), TENANT, new RequestLife()),
     ];
     const results = await Promise.allSettled(inside);
     for (const result of results)
       expect(result).toMatchObject({ status: "rejected", reason: { code: "SK-SE-503", retryAfter: 1 } });
-    expect((await pool.read(1, message(ECHO, 9), TENANT))[1]).toBe(9);
+    expect((await pool.read(1, message(ECHO, 9), TENANT, new RequestLife()))[1]).toBe(9);
     expect(pool.readings()[1]!.restarts).toBe(1);
   });
 
   it("ends a thread that hangs in a read", async () => {
     const pool = await startPool({ hangMs: HANG_MS });
-    await expect(pool.read(0, message(HANG), TENANT)).rejects.toMatchObject({ code: "SK-SE-503" });
-    expect((await pool.read(0, message(ECHO, 3), TENANT))[1]).toBe(3);
+    await expect(pool.read(0, message(HANG), TENANT, new RequestLife())).rejects.toMatchObject({
+      code: "SK-SE-503",
+    });
+    expect((await pool.read(0, message(ECHO, 3), TENANT, new RequestLife()))[1]).toBe(3);
   });
 
   it("refuses requests beyond the queue's length", async () => {

@@ -1,7 +1,12 @@
 // TenantSlices on the HTTP thread: one slice per event loop iteration, tenants in rotation.
+
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { inSlices, LARGE_BYTES, TenantSlices } from "../../../../../server/fleet/threads/tenant-slices.js";
+import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
+
+/** A request that is never over. */
+const ASKED = new RequestLife();
 
 describe("TenantSlices", () => {
   it("gives one turn per event loop turn, to the tenants in rotation", async () => {
@@ -14,7 +19,7 @@ describe("TenantSlices", () => {
       [2, "d"],
     ] as const;
     const all = waiting.map(async ([tenant, name]) => {
-      await turns.next(tenant);
+      await turns.next(tenant, ASKED);
       given.push(name);
     });
     await yieldToEventLoop();
@@ -26,10 +31,10 @@ describe("TenantSlices", () => {
 
   it("yields to queries that need no turn, until they end or need one", async () => {
     const turns = new TenantSlices();
-    const light = turns.query(1);
-    const other = turns.query(3);
+    const light = turns.query(1, ASKED);
+    const other = turns.query(3, ASKED);
     let given = false;
-    const turn = turns.next(2).then(() => {
+    const turn = turns.next(2, ASKED).then(() => {
       given = true;
     });
     await yieldToEventLoop();
@@ -45,14 +50,27 @@ describe("TenantSlices", () => {
 
   it("yields for a short time only", async () => {
     const turns = new TenantSlices();
-    const endless = turns.query(1);
-    for (let i = 0; i < 3; i++) await turns.next(2);
+    const endless = turns.query(1, ASKED);
+    for (let i = 0; i < 3; i++) await turns.next(2, ASKED);
     endless.end();
+  });
+
+  it("wastes no slice on a request that is over", async () => {
+    const turns = new TenantSlices();
+    const left = new RequestLife();
+    const waiting = turns.next(1, left);
+    const next = turns.next(1, ASKED);
+    left.end(new Error("left"));
+    await expect(waiting).rejects.toThrow("left");
+    await yieldToEventLoop();
+    await yieldToEventLoop();
+    await expect(Promise.race([next, "not yet"])).resolves.toBeUndefined();
+    await expect(turns.next(1, left)).rejects.toThrow("left");
   });
 
   it("lets small bodies pass at once", async () => {
     const turns = new TenantSlices();
-    expect(turns.forBytes(1, LARGE_BYTES)).toBeUndefined();
+    expect(turns.forBytes(1, LARGE_BYTES, ASKED)).toBeUndefined();
   });
 
   it("works step by step, with pauses if that takes long", async () => {

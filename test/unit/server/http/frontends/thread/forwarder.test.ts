@@ -1,7 +1,9 @@
 // A request that is forwarded to the owner: flow-control windows in both directions, a client that
 // disconnects, and what a stop waits for.
+
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
+import { RequestLife } from "../../../../../../server/ground/jobs/request-life.js";
 import { type Calls, ThreadChannel } from "../../../../../../server/http/frontends/channel.js";
 import type {
   ForwardedHead,
@@ -24,6 +26,7 @@ class Request implements HttpRequest {
   readonly aborted = false;
   readonly client = new AbortController();
   readonly signal = this.client.signal;
+  readonly life = new RequestLife();
   sent = 0;
 
   constructor(private readonly pieces: number) {}
