@@ -23,9 +23,11 @@ export function key<S extends SearchServices>(visit: Visit<S>): undefined {
 
 /**
  * Identifies the caller. An address that has sent too many wrong keys gets a reply that tells it to wait, not
- * that the key is wrong. A valid key is still accepted from it, because many clients may share an address.
- * The bootstrap key is not, because people choose it and it could be guessed. Wrong keys in URLs are counted
- * separately, so that a web page that makes browsers send them cannot lock out the bootstrap key.
+ * that the key is wrong. A valid key is still accepted from it: many clients may share an address, and wrong
+ * keys of one must not shut out the others. A guesser gains nothing by this, because no number of guesses
+ * finds a long key. Only the bootstrap key can be short, because people choose it. A short one is refused
+ * like a wrong key during that time, so that guessing it stays slow. Wrong keys in URLs are counted
+ * separately, so that a web page that makes browsers send them cannot shut it out.
  */
 function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | null): Principal {
   const { request, state, services } = visit;
@@ -38,7 +40,7 @@ function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | nul
   try {
     const principal = doorkeeper.identify(authorization, tenant, state, Date.now());
     if (principal.keyId !== null) keyUse.used(principal.keyId, Date.now());
-    else if (throttle.wait(failed(), perSecond, sharedClockMs()) > 0)
+    else if (doorkeeper.isAdminKeyGuessable && throttle.wait(failed(), perSecond, sharedClockMs()) > 0)
       throw new SkeinError("SK-SYS-401", "the API key is not valid");
     return principal;
   } catch (error) {

@@ -1,7 +1,7 @@
 // Opens everything in the data directory except the shards: the catalog, the audit log, the secrets and the
 // admin key.
 import { AuditLog } from "../access/audit/audit-log.js";
-import { findAdminKey } from "../access/tenants/admin-key.js";
+import { findAdminKey, UNGUESSABLE_LENGTH } from "../access/tenants/admin-key.js";
 import { type Plan, planOfTenant } from "../access/tenants/plans.js";
 import { Headroom } from "../ground/data-dir/headroom.js";
 import { Secrets } from "../ground/data-dir/secrets.js";
@@ -34,6 +34,11 @@ export async function openData(ground: Ground) {
   if (adminKey.createdIn !== null) {
     process.stderr.write(
       `Admin key, shown only this once and stored in ${adminKey.createdIn}: ${adminKey.value}\n`,
+    );
+  }
+  if (adminKey.value.length < UNGUESSABLE_LENGTH) {
+    log.warn(
+      `the admin key has fewer than ${UNGUESSABLE_LENGTH} characters: it may be guessed, and it is refused at addresses that send many wrong keys`,
     );
   }
   return {

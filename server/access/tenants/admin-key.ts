@@ -7,6 +7,11 @@ import { newKeyValue } from "./keys.js";
 const FILE = "admin.key";
 /** The form of a valid admin key. */
 export const ADMIN_KEY_TEXT = /^[\x21-\x7e]{8,512}$/;
+/**
+ * A shorter key may be found by guessing. 16 random letters and digits cannot: at a million guesses a second,
+ * they last for 10^14 years.
+ */
+export const UNGUESSABLE_LENGTH = 16;
 
 export interface AdminKey {
   readonly value: string;

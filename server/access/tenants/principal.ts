@@ -8,6 +8,7 @@ import { SCOPES, type Scope } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { UNGUESSABLE_LENGTH } from "./admin-key.js";
 import { type Grantor, hashKey } from "./keys.js";
 import { allows, anyPatternMatches } from "./scopes.js";
 import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
@@ -45,6 +46,8 @@ export interface Principal {
 export const DEFAULT_TENANT = "default";
 
 export class Doorkeeper {
+  /** True if the bootstrap key is so short that it could be found by guessing. */
+  readonly isAdminKeyGuessable: boolean;
   readonly #adminHash: Buffer;
   /**
    * Hashes by value, so that a client's key is not hashed for every request. Only valid values are cached, so
@@ -56,6 +59,7 @@ export class Doorkeeper {
   readonly #limits: Limits;
 
   constructor(adminKey: string, limits: Limits) {
+    this.isAdminKeyGuessable = adminKey.length < UNGUESSABLE_LENGTH;
     this.#adminHash = Buffer.from(hashKey(adminKey));
     this.#limits = limits;
   }

@@ -42,6 +42,8 @@ export interface StartOptions {
   /** The HTTP transport. Default: the best that loads here. */
   http?: Transport | "auto";
   logLevel?: string;
+  /** The bootstrap key. Default: ADMIN_KEY. */
+  adminKey?: string;
   /** Contents of the configuration file. Default: no file. */
   config?: object;
   flags?: string[];
@@ -120,11 +122,12 @@ export class TestServer {
     this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
     const { shards = 2, frontEnds = FRONT_ENDS, http = "auto", logLevel = "info", env = {} } = this.options;
     const flags = [...this.configFlags(), ...(this.options.flags ?? [])];
+    const { adminKey = ADMIN_KEY } = this.options;
     const threads = ["--shards", String(shards), "--frontends", String(frontEnds)];
     const args = ["--port", "0", "--data-dir", this.dataDir, ...threads];
     const child = spawn(
       process.execPath,
-      [MAIN, "serve", ...args, "--admin-key", ADMIN_KEY, "--log-level", logLevel, ...flags],
+      [MAIN, "serve", ...args, "--admin-key", adminKey, "--log-level", logLevel, ...flags],
       { cwd: tmpdir(), env: cleanEnvironment(http, env), stdio: ["ignore", "pipe", "pipe"] },
     );
     this.process = child;
