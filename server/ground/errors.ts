@@ -146,7 +146,7 @@ export const FEED_ERRORS = {
   "SK-DS-502": "The feed's server answered with a status other than 200, or redirected too often.",
   "SK-DS-503": "The run was interrupted, or the server could not write.",
   "SK-DS-504": "The feed's server took too long.",
-  "SK-DS-520": "The feed ended before it was complete.",
+  "SK-DS-520": "The feed ended before it was complete, or may have.",
   "SK-DS-521": "The feed's server refused or broke off the connection.",
   "SK-DS-523": "The name of the feed's server cannot be resolved.",
   "SK-DS-525": "No secure connection to the feed's server could be established.",

@@ -3,6 +3,7 @@
 
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { FeedError } from "../../ground/errors.js";
+import type { FeedEnd } from "./feed-end.js";
 import { following } from "./following.js";
 
 /**
@@ -14,17 +15,21 @@ const CHUNK_BYTES = 64 * 1024;
 /** Number of bytes at the start of a body that show whether and how it is compressed. */
 const HEAD_BYTES = 32;
 
+/** Length of the number at the end of gzip data: the size of the last member's data modulo 2^32. */
+const SIZE_BYTES = 4;
+
 type Inflater = ReturnType<typeof createGunzip>;
 
 /**
- * Yields the decompressed bytes of a body with this Content-Encoding header. Throws FeedError: SK-DS-413 for
- * more than `bytesMax` decompressed bytes, SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for
- * truncated data.
+ * Yields the decompressed bytes of a body with this Content-Encoding header. Proves the feed's end if the
+ * compressed data states it. Throws FeedError: SK-DS-413 for more than `bytesMax` decompressed bytes,
+ * SK-DS-422 for damaged data or an unknown encoding, SK-DS-520 for truncated data.
  */
 export async function* inflate(
   chunks: AsyncIterable<Uint8Array>,
   contentEncoding: string | null,
   bytesMax: number,
+  end?: FeedEnd,
 ): AsyncGenerator<Uint8Array> {
   let plain = chunks;
   let declared = declaredEncodings(contentEncoding);
@@ -34,7 +39,7 @@ export async function* inflate(
     const inflater = inflaterFor(head.subarray(0, HEAD_BYTES), declared.at(-1));
     if (inflater === null) break;
     declared = declared.slice(0, -1);
-    plain = inflated(all, inflater);
+    plain = inflated(all, inflater, isGzip(head), end);
   }
   let bytes = 0;
   for await (const chunk of plain) {
@@ -65,11 +70,15 @@ function declaredEncodings(header: string | null): string[] {
  */
 function inflaterFor(head: Uint8Array, declared: string | undefined): Inflater | null {
   const options = { chunkSize: CHUNK_BYTES };
-  if (head[0] === 0x1f && head[1] === 0x8b) return createGunzip(options);
+  if (isGzip(head)) return createGunzip(options);
   if (isCommonZlib(head)) return createInflate(options);
   if (declared !== "deflate" || isText(head)) return null;
   if (isZlib(head)) return createInflate(options);
   return mayBeRawDeflate(head) ? createInflateRaw(options) : null;
+}
+
+function isGzip(head: Uint8Array): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b;
 }
 
 /**
@@ -121,16 +130,31 @@ async function withHead(chunks: AsyncIterable<Uint8Array>) {
   return { head, all: following(head, iterator) };
 }
 
-async function* inflated(chunks: AsyncIterable<Uint8Array>, inflater: Inflater): AsyncGenerator<Uint8Array> {
+/**
+ * Truncated data ends in an error, so data without one is complete. Gzip data is the exception: it may have
+ * several members and end after any of them. Its end counts only if it has one member, as most files do: then
+ * the size at its end is that of all the data.
+ */
+async function* inflated(
+  chunks: AsyncIterable<Uint8Array>,
+  inflater: Inflater,
+  hasMembers: boolean,
+  end: FeedEnd | undefined,
+): AsyncGenerator<Uint8Array> {
   const feeding = feed(chunks, inflater);
+  let bytes = 0;
   try {
-    for await (const chunk of inflater as AsyncIterable<Uint8Array>) yield chunk;
+    for await (const chunk of inflater as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
   } catch (error) {
     throw reason(error);
   } finally {
     inflater.destroy();
     await feeding;
   }
+  if (!hasMembers || (await feeding).readUInt32LE() === bytes % 2 ** 32) end?.prove();
 }
 
 function reason(error: unknown): unknown {
@@ -146,17 +170,23 @@ function reason(error: unknown): unknown {
   );
 }
 
-/** Writes with back-pressure. If the source fails, the inflater fails too, and its reader gets the error. */
-async function feed(chunks: AsyncIterable<Uint8Array>, into: Inflater): Promise<void> {
+/**
+ * Writes with back-pressure. If the source fails, the inflater fails too, and its reader gets the error.
+ * Returns the last SIZE_BYTES bytes written.
+ */
+async function feed(chunks: AsyncIterable<Uint8Array>, into: Inflater): Promise<Buffer> {
+  let last = Buffer.alloc(SIZE_BYTES);
   try {
     for await (const chunk of chunks) {
-      if (into.destroyed) return;
+      if (into.destroyed) return last;
+      last = Buffer.concat([last, chunk.subarray(-SIZE_BYTES)]).subarray(-SIZE_BYTES);
       if (!into.write(chunk)) await writable(into);
     }
     into.end();
   } catch (error) {
     into.destroy(error as Error);
   }
+  return last;
 }
 
 function writable(into: Inflater): Promise<void> {

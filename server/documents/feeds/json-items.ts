@@ -4,6 +4,7 @@
 
 import { FeedError } from "../../ground/errors.js";
 import { type FeedText, INVALID } from "./charset.js";
+import type { FeedEnd } from "./feed-end.js";
 import { type FeedItem, type FeedObject, isLarger } from "./feed-item.js";
 import { following } from "./following.js";
 import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js";
@@ -11,14 +12,16 @@ import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js"
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
 /**
- * Yields the feed's items in groups. Throws FeedError: SK-DS-422 if the feed is not JSON or has no array of
- * items, SK-DS-520 if it ends early, SK-DS-413 if an array's item is too large.
+ * Yields the feed's items in groups. Proves the feed's end if the feed is a single document. Throws
+ * FeedError: SK-DS-422 if the feed is not JSON or has no array of items, SK-DS-520 if it ends early,
+ * SK-DS-413 if an array's item is too large.
  */
 export async function* jsonItems(
   text: FeedText,
   contentType: string | null,
   itemsPath: string | null,
   itemBytesMax: number,
+  end?: FeedEnd,
 ): AsyncGenerator<readonly FeedItem[]> {
   const pieces = text.pieces[Symbol.asyncIterator]();
   const limits = { itemBytesMax, encoding: text.encoding };
@@ -33,6 +36,7 @@ export async function* jsonItems(
     if (items.length > 0) yield items;
   }
   reader.end();
+  end?.prove();
 }
 
 /** Splits a JSON pointer into segments. The leading slash is optional. */

@@ -6,6 +6,7 @@ import { FeedError } from "../../ground/errors.js";
 import { messageOf } from "../formats/input-error.js";
 import { decodeText, type FeedText, INVALID, invalidBytes } from "./charset.js";
 import { csvItems } from "./csv-items.js";
+import type { FeedEnd } from "./feed-end.js";
 import { type FeedItem, type FeedOptions, htmlPage } from "./feed-item.js";
 import { following } from "./following.js";
 import { jsonItems } from "./json-items.js";
@@ -19,11 +20,15 @@ export interface FeedBytes {
   /** The feed's bytes after decompression (inflate.ts). */
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly contentType: string | null;
+  /** Left out by a caller that does not read the feed to its end. */
+  readonly end?: FeedEnd;
 }
 
 /**
- * Yields items in groups. Closes the source if the caller stops early or reading fails. Throws FeedError:
- * SK-DS-422 if the feed is not in this format, SK-DS-520 if it ends early, SK-DS-413 if it is too large.
+ * Yields items in groups. Proves the feed's end if it is XML or a single JSON document, which end where their
+ * outermost element or value does. Closes the source if the caller stops early or reading fails. Throws
+ * FeedError: SK-DS-422 if the feed is not in this format, SK-DS-520 if it ends early, SK-DS-413 if it is too
+ * large.
  */
 export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
   const source = feed.chunks[Symbol.asyncIterator]();
@@ -35,10 +40,13 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
     const { format, itemsPath, delimiter, itemBytesMax, rowsPerGroup } = options;
     if (isHtml) throw htmlPage();
     // A catalog may be XML, CSV or TSV, and only XML begins with `<`.
-    if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax);
+    if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax, feed.end);
     else if (format === "csv" || (format === "brandx_catalog" && first !== "<")) {
       yield* csvItems(text, delimiter, itemBytesMax, rowsPerGroup);
-    } else yield* readXml(text, options);
+    } else {
+      yield* readXml(text, options);
+      feed.end?.prove();
+    }
   } finally {
     await source.return?.();
   }

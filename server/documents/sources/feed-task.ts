@@ -58,6 +58,8 @@ export interface FeedRead {
   readonly items: number;
   /** Number of items whose id is unknown, because the item is unreadable or has no id. */
   readonly unknown: number;
+  /** False if the feed may have been cut short without anybody noticing. */
+  readonly isEndProven: boolean;
   readonly feedBytes: number;
   readonly etag: string | null;
   readonly lastModified: string | null;

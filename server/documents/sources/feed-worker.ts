@@ -6,6 +6,7 @@ import { EngineModule, type EngineParts } from "../../../engine-wasm/host/instan
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { FeedError } from "../../ground/errors.js";
 import { type Downloaded, download } from "../../ground/outbound/download.js";
+import { FeedEnd } from "../feeds/feed-end.js";
 import type { FeedItem } from "../feeds/feed-item.js";
 import { withFlushes } from "../feeds/flushes.js";
 import { inflate } from "../feeds/inflate.js";
@@ -52,8 +53,11 @@ export default async function feed({ task, port }: FeedCall): Promise<FeedRead |
 async function sync(task: SyncTask, sender: BatchSender, signal: AbortSignal): Promise<FeedRead> {
   const { shards, limits } = task;
   const body = await fetched(task, task.validators, signal);
-  if (body.notModified)
-    return { notModified: true, items: 0, unknown: 0, feedBytes: 0, etag: null, lastModified: null };
+  if (body.notModified) {
+    const nothing = { items: 0, unknown: 0, isEndProven: true, feedBytes: 0 };
+    return { notModified: true, ...nothing, etag: null, lastModified: null };
+  }
+  const end = new FeedEnd();
   sender.begin({
     prepare: (documents) => prepareSynced(documents, shards, ownWorkbench(), limits),
     feedBytes: () => body.bytesRead(),
@@ -65,7 +69,7 @@ async function sync(task: SyncTask, sender: BatchSender, signal: AbortSignal): P
   });
   let items = 0;
   let unknown = 0;
-  for await (const group of itemsOf(task, body)) {
+  for await (const group of itemsOf(task, body, end)) {
     for (const item of group) {
       items++;
       const document = mapped(item);
@@ -77,7 +81,8 @@ async function sync(task: SyncTask, sender: BatchSender, signal: AbortSignal): P
   }
   await sender.send(signal);
   const { etag, lastModified } = body;
-  return { notModified: false, items, unknown, feedBytes: body.bytesRead(), etag, lastModified };
+  const isEndProven = end.isProven || body.isDelimited();
+  return { notModified: false, items, unknown, isEndProven, feedBytes: body.bytesRead(), etag, lastModified };
 }
 
 async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPreview> {
@@ -122,12 +127,12 @@ function fetched(
  * Reads the feed's items. A preview does not wait for full blocks and groups: it gets the first items as they
  * arrive.
  */
-function itemsOf(task: FeedTask, body: Body): AsyncIterable<readonly FeedItem[]> {
+function itemsOf(task: FeedTask, body: Body, end?: FeedEnd): AsyncIterable<readonly FeedItem[]> {
   const { format, items_path: itemsPath, delimiter, encoding } = task.feed;
   const { contentType, contentEncoding } = body;
-  const chunks = inflate(body.chunks, contentEncoding, task.rules.bytesMax);
+  const chunks = inflate(body.chunks, contentEncoding, task.rules.bytesMax, end);
   const options = { format, itemsPath, delimiter, encoding, itemBytesMax: task.itemBytesMax };
-  if (task.kind === "sync") return readFeed({ chunks, contentType }, options);
+  if (task.kind === "sync") return readFeed({ chunks, contentType, end }, options);
   return readFeed(
     { chunks: withFlushes(chunks, PREVIEW_FLUSH_MS), contentType },
     { ...options, rowsPerGroup: task.items },

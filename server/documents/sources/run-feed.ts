@@ -167,8 +167,8 @@ class FeedRun {
   }
 
   /**
-   * Deletes documents that are not in the feed. Deletes nothing and throws FeedError if the feed is empty, if
-   * an item's id is unreadable, or if too much would be deleted.
+   * Deletes documents that are not in the feed. Deletes nothing and throws FeedError if the feed is empty or
+   * may be incomplete, if an item's id is unreadable, or if too much would be deleted.
    */
   async #deleteUnseen(read: FeedRead): Promise<void> {
     const { writes } = this.#parts;
@@ -183,6 +183,12 @@ class FeedRun {
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;
+    if (!read.isEndProven) {
+      throw new FeedError(
+        "SK-DS-520",
+        "the feed may be incomplete, because its server states neither its length nor its end, so nothing was deleted",
+      );
+    }
     // `unseen` may include documents that were still being written when the run began. `#documentsBefore` was
     // read at that moment and does not include them.
     const before = Math.max(this.#documentsBefore, unseen);
@@ -201,14 +207,15 @@ class FeedRun {
   }
 
   /**
-   * Returns null if the feed's server sent no validators, an item failed, or another client wrote during the
-   * run. The next run then has to read the feed again.
+   * Returns null if the feed's server sent no validators, the feed may have been incomplete, an item failed,
+   * or another client wrote during the run. The next run then has to read the feed again.
    */
-  #validators({ etag, lastModified }: FeedRead): FeedValidators | null {
+  #validators({ etag, lastModified, isEndProven }: FeedRead): FeedValidators | null {
     const { uid, schemaVersion } = this.#request.record;
     const generation = this.#state.generations.published;
     const alone = generation === this.#generationBefore + this.#writes;
-    if (!alone || this.#progress.failed > 0 || (etag === null && lastModified === null)) return null;
+    if (!alone || !isEndProven || this.#progress.failed > 0 || (etag === null && lastModified === null))
+      return null;
     return { etag, lastModified, index: uid, schemaVersion, generation };
   }
 }

@@ -48,6 +48,11 @@ interface DownloadedBody {
   readonly chunks: AsyncIterableIterator<Uint8Array>;
   /** Number of bytes, as sent, that the reader has taken from the body. */
   bytesRead(): number;
+  /**
+   * True if the server said where the body ends, so `chunks` does not end before. Known once `chunks` has
+   * ended.
+   */
+  isDelimited(): boolean;
 }
 
 /** Pause (ms) before each retry. There are no more retries than this, however often the download breaks. */
@@ -78,6 +83,7 @@ export async function download(
     lastModified: first.header("last-modified"),
     chunks: body,
     bytesRead: () => body.bytesRead,
+    isDelimited: () => body.isDelimited,
   };
 }
 
@@ -165,6 +171,10 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.end();
     return { done: true, value: undefined };
+  }
+
+  get isDelimited(): boolean {
+    return this.#length !== null || this.#whole?.isDelimited === true;
   }
 
   /** Closes the connection. No timer or listener remains. */

@@ -74,6 +74,14 @@ export class Answer {
   }
 
   /**
+   * True if the answer says where its body ends, so that a body that was cut short ends in an error.
+   * Otherwise the body ends where the connection does, complete or not.
+   */
+  get isDelimited(): boolean {
+    return this.length !== null || /\bchunked\s*$/i.test(this.header("transfer-encoding") ?? "");
+  }
+
+  /**
    * Returns the next piece of the body, or null at its end. Throws FeedError if the connection ends early.
    */
   async next(): Promise<Uint8Array | null> {

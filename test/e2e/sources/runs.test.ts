@@ -1,5 +1,6 @@
 // Data source runs over HTTP: what they write, count and delete, how they fail or end early, and in which
 // order they run.
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import {
@@ -42,6 +43,10 @@ interface Item {
 const items = (count: number, word = "chair"): Item[] =>
   Array.from({ length: count }, (_, i) => ({ id: `p${i}`, title: `${word} ${i}`, price: i + 0.5 }));
 const json = (list: readonly object[]): string => JSON.stringify(list);
+const LINES = items(8)
+  .map((item) => `${JSON.stringify(item)}\n`)
+  .join("");
+const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`;
 
 describe("a run", () => {
   const server = sharedServer({ shards: 2, config: FROM_LOOPBACK });
@@ -236,6 +241,45 @@ describe("sync mode replace", () => {
     expect(run.error).not.toBe("");
     expect((await idsOf(index)).length).toBe(10);
   });
+
+  test("deletes nothing for a feed that nobody can tell from one that was cut between two lines", async () => {
+    const head = "HTTP/1.1 200 OK\r\nconnection: close\r\netag: 1\r\n";
+    const source = await shop("lines");
+    feeds.route("/lines", { raw: `${head}\r\n${LINES}` });
+    for (let times = 0; times < 2; times++) {
+      expect(await sync(server, source)).toMatchObject({
+        status: "failed",
+        error_code: "SK-DS-520",
+        error:
+          "the feed may be incomplete, because its server states neither its length nor its end, so nothing was deleted",
+        documents_unchanged: 8,
+        documents_deleted: 0,
+      });
+    }
+    expect((await idsOf("lines")).length).toBe(10);
+    await server.patch(source.path, { sync_mode: "upsert" });
+    for (let times = 0; times < 2; times++)
+      expect(await sync(server, source)).toMatchObject({ status: "completed", not_modified: false });
+    await server.patch(source.path, { sync_mode: "replace" });
+    const all = items(10).map((item) => `${JSON.stringify(item)}\n`);
+    feeds.route("/lines", { raw: `${head}\r\n${all.join("")}` });
+    expect(await sync(server, source)).toMatchObject({ status: "completed", documents_unchanged: 10 });
+  });
+
+  test.each<[string, string, Uint8Array | string]>([
+    ["lines in chunks", "transfer-encoding: chunked", chunk(LINES) + chunk("")],
+    ["lines in gzip", "content-encoding: gzip", gzipSync(LINES)],
+    ["an array", "x: y", json(items(8))],
+  ])(
+    "deletes what is missing from %s without a length, because they end visibly",
+    async (name, header, body) => {
+      const index = name.replaceAll(" ", "-");
+      const source = await shop(index);
+      const head = `HTTP/1.1 200 OK\r\nconnection: close\r\n${header}\r\n\r\n`;
+      feeds.route(`/${index}`, { raw: Buffer.concat([Buffer.from(head), Buffer.from(body)]) });
+      expect(await sync(server, source)).toMatchObject({ status: "completed", documents_deleted: 2 });
+    },
+  );
 
   test.each([
     ["has no id", items(10).map((item, i) => (i === 3 ? { title: item.title } : item))],

@@ -5,6 +5,7 @@ import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { FeedFormat } from "../../../../../server/catalog/records/data-source.js";
 import { decodeText, isEncoding } from "../../../../../server/documents/feeds/charset.js";
+import { FeedEnd } from "../../../../../server/documents/feeds/feed-end.js";
 import { inflate } from "../../../../../server/documents/feeds/inflate.js";
 import { readFeed } from "../../../../../server/documents/feeds/read-feed.js";
 import { FeedError } from "../../../../../server/ground/errors.js";
@@ -125,6 +126,55 @@ describe("inflate", () => {
     await expect(async () => {
       for await (const _ of inflate(failing(), "gzip", 1e9));
     }).rejects.toThrow("the connection broke");
+  });
+});
+
+describe("the end of a feed", () => {
+  const LINES = Buffer.from('{"id":"1"}\n{"id":"2"}\n{"id":"3"}\n');
+  const TABLE = Buffer.from("id,title\n1,chair\n2,table\n");
+  const ARRAY = Buffer.from('[{"id":"1"},{"id":"2"}]');
+  const members = (cut: number) =>
+    Buffer.concat([gzipSync(LINES.subarray(0, cut)), gzipSync(LINES.subarray(cut))]);
+
+  async function isProven(format: FeedFormat, bytes: Uint8Array, header: string | null, sizes: number[]) {
+    const end = new FeedEnd();
+    const chunks = inflate(cut(bytes, sizes), header, 1e9, end);
+    const options = { format, itemsPath: null, delimiter: null, encoding: null, itemBytesMax: 1000 };
+    expect((await all(readFeed({ chunks, contentType: null, end }, options))).length).toBeGreaterThan(0);
+    return end.isProven;
+  }
+
+  test.each<[what: string, proven: boolean, format: FeedFormat, bytes: Uint8Array, header?: string]>([
+    ["lines", false, "json", LINES],
+    ["a table", false, "csv", TABLE],
+    ["a JSON array", true, "json", ARRAY],
+    ["an object with an array", true, "json", Buffer.from('{"items":[{"id":"1"}]}')],
+    ["XML", true, "brandx_merchant", Buffer.from("<rss><item><id>1</id></item></rss>")],
+    ["a table that a catalog may be, too", false, "brandx_catalog", TABLE],
+    ["gzip around lines", true, "json", gzipSync(LINES)],
+    ["zlib around a table", true, "csv", deflateSync(TABLE)],
+    ["raw deflate around a table", true, "csv", deflateRawSync(TABLE), "deflate"],
+    ["a .gz file that was compressed once more", true, "csv", gzipSync(gzipSync(TABLE))],
+    ["several gzip members, between which a cut is not seen", false, "json", members(11)],
+    ["several gzip members that were compressed once more", true, "json", gzipSync(members(11)), "gzip"],
+    ["lines that are only said to be compressed", false, "json", LINES, "gzip"],
+  ])("%s: known is %j", async (_, proven, format, bytes, header = null as never) => {
+    for (const sizes of [[], [1], [3, 50]]) expect(await isProven(format, bytes, header, sizes)).toBe(proven);
+  });
+
+  test.each([
+    ["gzip", gzipSync(TABLE), null],
+    ["zlib", deflateSync(TABLE), null],
+    ["raw deflate", deflateRawSync(TABLE), "deflate"],
+  ] as const)("%s: is never known for data that was cut", async (_, bytes, header) => {
+    for (let length = 1; length < bytes.length; length++) {
+      const end = new FeedEnd();
+      const reading = (async () => {
+        for await (const _ of inflate(cut(bytes.subarray(0, length)), header, 1e9, end));
+      })();
+      await reading.catch((error: unknown) => expect(error).toBeInstanceOf(FeedError));
+      expect(end.isProven).toBe(false);
+    }
   });
 });
 

@@ -53,6 +53,20 @@ describe("a reply", () => {
     expect(String(await bytesFrom(server.url("/until-close")))).toBe("to the end");
   });
 
+  test.each([
+    ["a length", true, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"],
+    ["chunks", true, "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"],
+    ["neither", false, "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nab"],
+    ["neither, over HTTP/1.0", false, "HTTP/1.0 200 OK\r\n\r\nab"],
+  ])("with %s: that the end is known is %j", async (_, known, raw) => {
+    server.route("/feed", { raw });
+    const { chunks, isDelimited } = await bodyFrom(server.url("/feed"));
+    const pieces: Uint8Array[] = [];
+    for await (const piece of chunks) pieces.push(piece);
+    expect(String(Buffer.concat(pieces))).toBe("ab");
+    expect(isDelimited()).toBe(known);
+  });
+
   test("that is compressed is passed on as sent", async () => {
     server.route("/feed", { body: "a,b", gzip: true });
     const { contentEncoding, chunks } = await bodyFrom(server.url("/feed"));
