@@ -8,6 +8,7 @@ import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import type { AskedBy } from "../query-log/analytics/people.js";
 import { encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { queryIdText } from "../query-log/rows/query-ids.js";
+import { logNowMs } from "../query-log/rows/time.js";
 import type { Found } from "./found.js";
 import type { QueriedIndexes } from "./matching/queried-index.js";
 import { respond, respondAgain } from "./respond.js";
@@ -47,7 +48,7 @@ export async function observedSearch(
   const { record } = contents;
   const { reads, recorder, slowQueries, logWriter } = searching;
   const trace = new QueryTrace();
-  const id = logWriter.ids.next(Date.now());
+  const id = logWriter.ids.next(logNowMs());
   const index = searching.queriedIndexes.of(contents);
   const question = { ...bounds, state: index.state, body: body.bytes };
   const known = reads.recall(record.uid, question);

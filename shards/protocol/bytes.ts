@@ -8,8 +8,8 @@ import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
  * Throws unless the number is whole. Sequence numbers, generations and counts that may exceed 2^32 are sent
  * as f64.
  */
-function checkWhole(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) {
+function checkWhole(value: number, least = 0): number {
+  if (!Number.isSafeInteger(value) || value < least) {
     throw new ShardError(SHARD_BAD_MESSAGE, `not a whole number: ${value}`);
   }
   return value;
@@ -74,6 +74,13 @@ export class MessageWriter {
   whole(value: number): this {
     const at = this.#room(8);
     this.#bytes.writeDoubleLE(checkWhole(value), at);
+    return this;
+  }
+
+  /** Appends a time in whole Date.now() milliseconds, which are negative before 1970, as f64. */
+  time(value: number): this {
+    const at = this.#room(8);
+    this.#bytes.writeDoubleLE(checkWhole(value, Number.NEGATIVE_INFINITY), at);
     return this;
   }
 
@@ -148,6 +155,10 @@ export class MessageReader {
 
   whole(): number {
     return checkWhole(this.#bytes.readDoubleLE(this.#take(8)));
+  }
+
+  time(): number {
+    return checkWhole(this.#bytes.readDoubleLE(this.#take(8)), Number.NEGATIVE_INFINITY);
   }
 
   bytes(length: number): Uint8Array {

@@ -50,7 +50,7 @@ export function decodePage(reader: MessageReader): PageRequest {
     uid: reader.u32(),
     generation: reader.whole(),
     oldestGeneration: reader.whole(),
-    deadline: reader.whole(),
+    deadline: reader.time(),
     offset: reader.u32(),
     count: reader.u32(),
     program: reader.block(),

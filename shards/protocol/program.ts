@@ -40,7 +40,7 @@ export function programHead(op: Op, request: ProgramRequest, bytesAfter: number)
     .u32(request.uid)
     .whole(request.generation)
     .whole(request.oldestGeneration)
-    .whole(request.deadline ?? 0);
+    .time(request.deadline ?? 0);
 }
 
 function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
@@ -77,7 +77,7 @@ export function decodeProgram(reader: MessageReader): ProgramRequest {
     uid: reader.u32(),
     generation: reader.whole(),
     oldestGeneration: reader.whole(),
-    deadline: reader.whole(),
+    deadline: reader.time(),
     program: reader.rest(),
   };
 }

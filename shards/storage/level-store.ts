@@ -79,7 +79,7 @@ export class LevelStore implements Store {
    * failed.
    */
   #failed: StoreOp[] | null = null;
-  #retryAtMs = 0;
+  #retryAtMs = Number.NEGATIVE_INFINITY;
   #reopening: Promise<void> | null = null;
   #closed = false;
 

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 export class KeyUse {
   readonly #catalog: Catalog;
   /** The day of the latest use, in days since 1970 and as "2026-01-31". */
-  #day = 0;
+  #day = Number.NaN;
   #dayText = "";
   /** Keys used on that day. */
   readonly #seen = new Set<number>();

@@ -83,7 +83,7 @@ export class MonthCounts implements MonthlyCounter {
   #halves: Int32Array<ArrayBufferLike> = new Int32Array();
   readonly #changed: Int32Array;
   #month = 0;
-  #monthEndsMs = 0;
+  #monthEndsMs = Number.NEGATIVE_INFINITY;
 
   static tables(threads: number): MonthTables {
     const maxByteLength = Math.min(ROWS_MAX * rowBytes(threads), TABLE_BYTES_MAX);

@@ -5,6 +5,7 @@ import {
   readReportLimit,
   readReportWindow,
 } from "../../query-log/analytics/report-request.js";
+import { logNowMs } from "../../query-log/rows/time.js";
 import { beaconValue } from "../body.js";
 import { dataReply, NDJSON_TYPE } from "../respond.js";
 import type { IndexRequest, Route } from "../route.js";
@@ -43,7 +44,7 @@ export const analyticsRoutes: readonly Route[] = [
 
 function events({ services, body, record, principal }: IndexRequest<unknown>): HttpReply {
   const userId = principal.token?.userId ?? null;
-  const { accepted, rejected } = services.analytics.takeEvents(record, body, userId, Date.now());
+  const { accepted, rejected } = services.analytics.takeEvents(record, body, userId, logNowMs());
   return dataReply({ accepted: accepted.length, rejected }, 202);
 }
 
@@ -64,19 +65,19 @@ async function ranking(
   kind: "queries" | "no-results" | "documents",
 ): Promise<HttpReply> {
   const { limits } = services.config;
-  const window = readReportWindow(query(), Date.now(), limits);
+  const window = readReportWindow(query(), logNowMs(), limits);
   const limit = readReportLimit(query(), limits);
   return dataReply(await services.analytics.report(record, { kind, window, limit }));
 }
 
 async function summary({ services, record, query }: IndexRequest): Promise<HttpReply> {
-  const window = readReportWindow(query(), Date.now(), services.config.limits);
+  const window = readReportWindow(query(), logNowMs(), services.config.limits);
   const interval = readInterval(query());
   return dataReply(await services.analytics.report(record, { kind: "summary", window, interval }));
 }
 
 function exportLog({ services, record, query }: IndexRequest): Promise<HttpReply> {
-  const window = readReportWindow(query(), Date.now(), services.config.limits);
+  const window = readReportWindow(query(), logNowMs(), services.config.limits);
   return startedReply(services.analytics.export(record, window), NDJSON_TYPE);
 }
 

@@ -127,7 +127,7 @@ export class Embedders {
    */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
-    const dueMs = this.#dueMs.get(uid) ?? 0;
+    const dueMs = this.#dueMs.get(uid) ?? Number.NEGATIVE_INFINITY;
     if (Date.now() < dueMs + DELAY_MS_MAX && indexes.find(uid)?.writing.busy) {
       this.written(uid); // a write is still running, so writes have not paused
       return;
@@ -274,7 +274,7 @@ export class Embedders {
       since: modelInfo(bytes).aligned && previous !== null ? previous.since : number,
       documents,
       fields: fingerprint,
-      trainedAt: Math.floor(Date.now() / 1000),
+      trainedAt: Math.max(0, Math.floor(Date.now() / 1000)),
       tookMs,
       bytes,
     };

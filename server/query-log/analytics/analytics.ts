@@ -34,7 +34,7 @@ type Asked<T> = T extends unknown ? Omit<T, "log"> : never;
 
 export class Analytics {
   readonly #options: AnalyticsOptions;
-  #sweptDay = 0;
+  #sweptDay = Number.NaN;
   /** The catalog's indexes at the last check, used to detect deleted indexes. */
   #indexes: CatalogState["indexes"];
   #logs: ReadonlySet<number>;

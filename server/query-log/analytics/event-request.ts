@@ -16,7 +16,7 @@ import { isoTime } from "../../ground/input/time-reader.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { EVENT_TYPES, type JournalEvent, VALUE_UNITS } from "../rows/journal.js";
 import { parseQueryId } from "../rows/query-ids.js";
-import { LATE_MS_MAX } from "../rows/time.js";
+import { FIRST_MS, LATE_MS_MAX } from "../rows/time.js";
 import type { People } from "./people.js";
 
 /**
@@ -83,6 +83,7 @@ export interface EventContext {
   /** The user to whom all events are attributed. If null, each event names its own user. */
   readonly userId: string | null;
   readonly people: People;
+  /** As logNowMs returns it. */
   readonly nowMs: number;
 }
 
@@ -131,7 +132,7 @@ function readEvent(
   return {
     log,
     type: given.type,
-    atMs: Math.min(atMs, nowMs),
+    atMs: Math.max(FIRST_MS, Math.min(atMs, nowMs)),
     ...people.asker(tenant, { user: userId ?? named, session }),
     search: queryId === undefined ? null : parseQueryId(queryId),
     query: given.query ?? "",

@@ -55,7 +55,12 @@ export class PopularLogs {
   }
 
   #add(log: number): Known {
-    const known = { popular: NOTHING_POPULAR, readAgainMs: 0, ageMs: AGE_MS_MIN, isReading: false };
+    const known = {
+      popular: NOTHING_POPULAR,
+      readAgainMs: Number.NEGATIVE_INFINITY,
+      ageMs: AGE_MS_MIN,
+      isReading: false,
+    };
     this.#known.set(log, known);
     return known;
   }

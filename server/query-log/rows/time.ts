@@ -19,6 +19,14 @@ export const DAYS_KEPT = 90;
 /** Maximum age (ms) of an event when it arrives. */
 export const LATE_MS_MAX = 3 * DAY_MS;
 
+/** Start of the log's time: the first millisecond of 1970, since a query id of time 0 means none. */
+export const FIRST_MS = 1;
+
+/** The time in the log, which is FIRST_MS for a clock that is set to an earlier time. */
+export function logNowMs(): number {
+  return Math.max(FIRST_MS, Date.now());
+}
+
 export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS);
 }

@@ -30,7 +30,7 @@ export async function forgetOldRows(
 ): Promise<void> {
   const today = dayOf(nowMs);
   for (const number of logs) {
-    await forgetDaysBefore(log, number, today - DAYS_KEPT);
+    await forgetDaysBefore(log, number, Math.max(0, today - DAYS_KEPT));
     await forgetEventIds(log, number, today - EVENT_ID_DAYS);
   }
   await keepWithin(log, logs, bytesMax);

@@ -76,7 +76,11 @@ export class EndpointReader {
     if (known !== undefined) return known;
     const asked = this.#underWay.get(key);
     if (asked !== undefined) return asked;
-    if (this.#underWay.size >= UNDER_WAY_MAX || Date.now() < (this.#resting.get(record) ?? 0)) return null;
+    if (
+      this.#underWay.size >= UNDER_WAY_MAX ||
+      Date.now() < (this.#resting.get(record) ?? Number.NEGATIVE_INFINITY)
+    )
+      return null;
     const work = this.#ask(text, record, facts);
     this.#underWay.set(key, work);
     try {

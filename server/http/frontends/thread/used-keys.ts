@@ -4,7 +4,7 @@ const DAY_MS = 86_400_000;
 
 export class UsedKeys {
   readonly #tell: (keyId: number, nowMs: number) => void;
-  #day = 0;
+  #day = Number.NaN;
   readonly #seen = new Set<number>();
 
   constructor(tell: (keyId: number, nowMs: number) => void) {
