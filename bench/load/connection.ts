@@ -3,9 +3,7 @@
 // the cores to the server.
 
 import { connect, type Socket } from "node:net";
-
-const HEADERS_END = Buffer.from("\r\n\r\n");
-const LAST_CHUNK = Buffer.from("\r\n0\r\n\r\n");
+import { ReplyReader } from "./reply-reader.js";
 
 export interface Answer {
   readonly status: number;
@@ -14,12 +12,7 @@ export interface Answer {
 
 export class Connection {
   #pending: { resolve(answer: Answer): void; reject(error: Error): void } | null = null;
-  #head: Buffer = Buffer.alloc(0);
-  #status = 0;
-  /** Bytes of the answer still to arrive; -1 while its headers are incomplete, Infinity if it is chunked. */
-  #missing = -1;
-  #bodyBytes = 0;
-  #tail: Buffer = Buffer.alloc(0);
+  #reply = new ReplyReader();
   #closed: Error | null = null;
 
   private constructor(private readonly socket: Socket) {
@@ -53,10 +46,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
       this.#pending = { resolve, reject };
-      this.#head = Buffer.alloc(0);
-      this.#missing = -1;
-      this.#bodyBytes = 0;
-      this.#tail = Buffer.alloc(0);
+      this.#reply = new ReplyReader();
       this.socket.write(request);
     });
   }
@@ -66,36 +56,11 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#missing < 0) {
-      this.#head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
-      const end = this.#head.indexOf(HEADERS_END);
-      if (end < 0) return;
-      const headers = this.#head.toString("latin1", 0, end + 2);
-      this.#status = Number(headers.slice(9, 12));
-      const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(headers);
-      this.#missing = length === null ? Number.POSITIVE_INFINITY : Number(length[1]);
-      this.#receiveBody(this.#head.subarray(end + 4));
-    } else {
-      this.#receiveBody(chunk);
-    }
-  }
-
-  #receiveBody(bytes: Buffer): void {
-    this.#bodyBytes += bytes.length;
-    if (this.#missing !== Number.POSITIVE_INFINITY) {
-      this.#missing -= bytes.length;
-      if (this.#missing <= 0) this.#finish();
-      return;
-    }
-    const joined = Buffer.concat([this.#tail, bytes]);
-    this.#tail = joined.subarray(Math.max(0, joined.length - LAST_CHUNK.length));
-    if (this.#tail.equals(LAST_CHUNK)) this.#finish();
-  }
-
-  #finish(): void {
+    if (!this.#reply.receive(chunk)) return;
+    const { status, bodyBytes } = this.#reply;
     const pending = this.#pending;
     this.#pending = null;
-    pending?.resolve({ status: this.#status, bodyBytes: this.#bodyBytes });
+    pending?.resolve({ status, bodyBytes });
   }
 }
 

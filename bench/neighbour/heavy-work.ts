@@ -17,6 +17,11 @@ export interface HeavyWork {
   readonly why: string;
   /** Number of connections, each sending one request at a time. */
   readonly clients: number;
+  /**
+   * Milliseconds after which a client leaves without having waited for the answer, and comes back on a new
+   * connection. Absent: clients wait for their answers.
+   */
+  readonly leavesAfterMs?: number;
   requests(place: Place): HeavyRequest[];
 }
 
@@ -40,6 +45,7 @@ const CLAUSES = 10_000;
 const SLOTS = 50;
 const PAGE_MAX = 250;
 const LINES_PER_IMPORT = 5_000;
+const IMPATIENT_MS = 200;
 const MARK = "@@@@@@@@";
 
 export const HEAVY_WORK: readonly HeavyWork[] = [
@@ -59,6 +65,13 @@ export const HEAVY_WORK: readonly HeavyWork[] = [
     name: "multi-search",
     why: `${SLOTS} searches in one request, each of frequent words with facets, highlights and ${PAGE_MAX} hits`,
     clients: 4,
+    requests: (place) => [post(place, "/v1/multi-search", { searches: slots(place) })],
+  },
+  {
+    name: "abandoned multi-search",
+    why: `the same, but the clients leave after ${IMPATIENT_MS} ms and send the next one`,
+    clients: 4,
+    leavesAfterMs: IMPATIENT_MS,
     requests: (place) => [post(place, "/v1/multi-search", { searches: slots(place) })],
   },
   {

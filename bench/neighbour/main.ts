@@ -11,8 +11,9 @@ import { builtFile } from "../../engine-wasm/host/runtime/built-files.js";
 import { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { importFile } from "../load/bulk-import.js";
-import { Connection, requestBytes } from "../load/connection.js";
+import { requestBytes } from "../load/connection.js";
 import { type DocumentsFile, writeDocuments } from "../load/documents-file.js";
+import { frequentWords } from "../load/frequent-words.js";
 import { drawQueries } from "../load/queries.js";
 import { ServerProcess } from "../load/server-process.js";
 import { embedded, settle } from "../load/settle.js";
@@ -25,6 +26,7 @@ import { Rounds } from "./rounds.js";
 interface Options {
   readonly documents: string;
   readonly shards?: string;
+  readonly frontEnds?: string;
   readonly rounds: string;
   readonly seconds: string;
   readonly perSecond: string;
@@ -35,6 +37,7 @@ interface Options {
 }
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
+const CHOSEN = "as many as the server chooses";
 const QUERIES_DRAWN = 20_000;
 const WARMUP_SECONDS = 3;
 /** Number of sample words for heavy filters and searches, most frequent first. */
@@ -44,6 +47,7 @@ const program = new Command("bench:neighbour")
   .description("one tenant's queries, alone and beside another tenant's heavy work")
   .option("--documents <n>", "products in each tenant's index", "100000")
   .option("--shards <n>", "shards of the server; default: the server's choice")
+  .option("--front-ends <n>", "front-ends of the server; default: the server's choice")
   .option("--rounds <n>", "rounds alone, and the same number beside each kind of work", "5")
   .option("--seconds <n>", "seconds per round", "5")
   .option("--per-second <n>", "queries per second by the quiet tenant", "50")
@@ -61,6 +65,7 @@ async function run(options: Options): Promise<void> {
     dataDir: join(folder, "data"),
     adminKey: ADMIN_KEY,
     shards: options.shards === undefined ? null : Number(options.shards),
+    frontEnds: options.frontEnds === undefined ? null : Number(options.frontEnds),
     durability: null,
   });
   const noisy = fork(builtFile("bench/neighbour/noisy-client.js"), { serialization: "advanced" });
@@ -74,8 +79,9 @@ async function run(options: Options): Promise<void> {
       measured.push(await bench.measure(work));
       process.stderr.write(`${work.name}: done\n`);
     }
-    const { documents, shards = "as many as the server chooses", perSecond, seconds, rounds } = options;
-    const setting = `Two tenants, ${documents} generated products each; shards: ${shards}; ${perSecond} plain queries a second, ${rounds} rounds of ${seconds} s.`;
+    const { documents, perSecond, seconds, rounds } = options;
+    const { shards = CHOSEN, frontEnds = CHOSEN } = options;
+    const setting = `Two tenants, ${documents} generated products each; shards: ${shards}; front-ends: ${frontEnds}; ${perSecond} plain queries a second, ${rounds} rounds of ${seconds} s.`;
     const card = machineCard(`npm run bench:neighbour -- ${process.argv.slice(2).join(" ")}`.trim());
     process.stdout.write(writeNeighbours(options.out, options.name, { card, setting, measured }));
   } finally {
@@ -112,10 +118,9 @@ async function setUp(
     path,
     facets: file.schema.fields.filter(({ facet }) => facet === true).map(({ name }) => name),
     schema: file.schema,
-    words: frequentWords(file),
+    words: frequentWords(file.sample, WORDS),
   };
-  const connection = await Connection.open(server.url.hostname, Number(server.url.port));
-  return new Rounds(server, noisy, place, connection, queries, {
+  return new Rounds(server, noisy, place, queries, {
     rounds: Number(options.rounds),
     seconds: Number(options.seconds),
     perSecond: Number(options.perSecond),
@@ -137,15 +142,4 @@ async function fill(server: ServerProcess, key: string, file: DocumentsFile): Pr
   await settle(client, INDEX);
   await embedded(client, INDEX);
   client.close();
-}
-
-function frequentWords(file: DocumentsFile): string[] {
-  const counts = new Map<string, number>();
-  for (const { description } of file.sample)
-    for (const word of String(description)
-      .toLowerCase()
-      .match(/[a-z]{3,}/g) ?? [])
-      counts.set(word, (counts.get(word) ?? 0) + 1);
-  const byCount = [...counts].sort(([, a], [, b]) => b - a);
-  return byCount.slice(0, WORDS).map(([word]) => word);
 }

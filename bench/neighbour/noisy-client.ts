@@ -1,8 +1,8 @@
 // The noisy tenant's clients. They run in their own process, so that they do not delay the event loop that
 // measures the quiet tenant. The parent process says which work to prepare and when to start and stop.
 
-import { Connection } from "../load/connection.js";
-import { HEAVY_WORK, type HeavyRequest, type Place } from "./heavy-work.js";
+import { type Answer, Connection } from "../load/connection.js";
+import { HEAVY_WORK, type HeavyRequest, type HeavyWork, type Place } from "./heavy-work.js";
 
 export type Order =
   | { readonly order: "prepare"; readonly work: string; readonly place: Place }
@@ -12,6 +12,8 @@ export type Order =
 /** Counts since the start of the round. */
 export interface NoisyRound {
   readonly answered: number;
+  /** Number of requests whose client left before the answer was complete. */
+  readonly left: number;
   /** Number of 429 and 503 responses. */
   readonly refused: number;
   /** Number of other responses that are not 2xx. */
@@ -25,8 +27,8 @@ const DIGITS = 8;
 const REFUSED_PAUSE_MS = 1_000;
 
 let place: Place | null = null;
+let work: HeavyWork | null = null;
 let requests: readonly HeavyRequest[] = [];
-let clients = 0;
 let sent = 0;
 let end: (() => Promise<NoisyRound>) | null = null;
 
@@ -36,47 +38,64 @@ process.on("message", (message: Order) => {
 
 async function obey(message: Order): Promise<NoisyRound | null> {
   if (message.order === "prepare") {
-    const work = HEAVY_WORK.find(({ name }) => name === message.work)!;
+    work = HEAVY_WORK.find(({ name }) => name === message.work)!;
     place = message.place;
     requests = work.requests(place);
-    clients = work.clients;
     return null;
   }
   if (message.order === "begin") {
-    end = await begin(place!);
+    end = await begin(work!, place!);
     return null;
   }
   return end!();
 }
 
-async function begin({ host }: Place): Promise<() => Promise<NoisyRound>> {
+async function begin(
+  { clients, leavesAfterMs }: HeavyWork,
+  { host }: Place,
+): Promise<() => Promise<NoisyRound>> {
   const [name, port] = host.split(":") as [string, string];
-  const counts = { answered: 0, refused: 0, failed: 0 };
-  const connections = await Promise.all(
-    Array.from({ length: clients }, () => Connection.open(name, Number(port))),
-  );
+  const counts = { answered: 0, left: 0, refused: 0, failed: 0 };
+  const open = (): Promise<Connection> => Connection.open(name, Number(port));
+  const connections = await Promise.all(Array.from({ length: clients }, open));
   const started = performance.now();
   const cpu = process.cpuUsage();
   let over = false;
-  const loop = async (connection: Connection): Promise<void> => {
+  const count = async ({ status }: Answer): Promise<void> => {
+    counts.answered++;
+    if (status === 429 || status === 503) {
+      counts.refused++;
+      await sleep(REFUSED_PAUSE_MS);
+    } else if (status >= 300) counts.failed++;
+  };
+  const loop = async (first: Connection): Promise<void> => {
+    let connection = first;
     while (!over) {
-      const { status } = await connection.ask(next());
-      counts.answered++;
-      if (status === 429 || status === 503) {
-        counts.refused++;
-        await new Promise((resolve) => setTimeout(resolve, REFUSED_PAUSE_MS));
-      } else if (status >= 300) counts.failed++;
+      const answer = connection.ask(next());
+      if (leavesAfterMs === undefined) {
+        await count(await answer);
+        continue;
+      }
+      const soon = await Promise.race([answer.catch(() => null), sleep(leavesAfterMs)]);
+      if (soon) await count(soon);
+      else counts.left++;
+      connection.close();
+      connection = await open();
     }
+    connection.close();
   };
   const running = Promise.all(connections.map(loop));
   return async () => {
     over = true;
     await running;
-    for (const connection of connections) connection.close();
     const used = process.cpuUsage(cpu);
     const seconds = (performance.now() - started) / 1000;
     return { ...counts, cpuSeconds: (used.user + used.system) / 1e6, seconds };
   };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Returns the next request, containing a number not sent before. */

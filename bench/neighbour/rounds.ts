@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { ApiClient } from "../../server/cli/api.js";
-import type { Connection } from "../load/connection.js";
+import { Connection } from "../load/connection.js";
 import type { ServerProcess } from "../load/server-process.js";
 import { embedded } from "../load/settle.js";
 import { type HeavyWork, INDEX, type Place } from "./heavy-work.js";
@@ -18,8 +18,11 @@ export interface Pace {
   readonly perSecond: number;
 }
 
-/** Pause before the next round without heavy work, once the server has finished its background work. */
-const CALM_MS = 500;
+/**
+ * Before the next round without heavy work, the server must have used less than this share of a processor for
+ * this long (ms): it may still be at work for clients that have left.
+ */
+const CALM = { share: 0.1, ms: 500, msMax: 60_000 };
 /** Pause between the start of heavy work and the round measured next to it. */
 const BEGUN_MS = 300;
 
@@ -30,7 +33,6 @@ export class Rounds {
     private readonly server: ServerProcess,
     private readonly noisy: ChildProcess,
     private readonly place: Place,
-    private readonly connection: Connection,
     private readonly queries: readonly Buffer[],
     private readonly pace: Pace,
   ) {}
@@ -55,7 +57,10 @@ export class Rounds {
     const { perSecond } = this.pace;
     const cpuBefore = this.server.cpuSeconds();
     const busyBefore = busySeconds();
-    const quiet = await quietRound(this.connection, this.queries, this.#next, { perSecond, seconds });
+    const { hostname, port } = this.server.url;
+    const connection = await Connection.open(hostname, Number(port));
+    const quiet = await quietRound(connection, this.queries, this.#next, { perSecond, seconds });
+    connection.close();
     this.#next += quiet.times.length;
     const cpuAfter = this.server.cpuSeconds();
     const busyAfter = busySeconds();
@@ -73,14 +78,19 @@ export class Rounds {
     return reply;
   }
 
-  /** Deletes the indexes that the heavy work created, then waits for merges and vectors. */
+  /** Deletes the indexes that the heavy work created, then waits until the server has nothing left to do. */
   async #calm(): Promise<void> {
     const client = new ApiClient(this.server.url.href, this.place.key, 4);
     const { data } = (await client.json("GET", "/v1/indexes")) as { data: { name: string }[] };
     for (const { name } of data) if (name !== INDEX) await client.json("DELETE", `/v1/indexes/${name}`);
     await embedded(client, INDEX);
     client.close();
-    await sleep(CALM_MS);
+    for (const begun = performance.now(); performance.now() - begun < CALM.msMax; ) {
+      const before = this.server.cpuSeconds();
+      await sleep(CALM.ms);
+      const after = this.server.cpuSeconds();
+      if (before === null || after === null || ((after - before) * 1000) / CALM.ms < CALM.share) return;
+    }
   }
 }
 
