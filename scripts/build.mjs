@@ -68,6 +68,7 @@ const PROGRAMS = [
   "scripts/generate-unicode",
   "test/fuzz/main",
   "test/golden/write",
+  "test/torture/hostile/attacker",
   "test/torture/main",
 ];
 /**

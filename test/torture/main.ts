@@ -1,8 +1,10 @@
 // `npm run torture -- --rounds N --seed S`: rounds of load and kill -9 on real servers. Exits with code 1 and
-// keeps the evidence if anything acknowledged is lost.
+// keeps the evidence if anything acknowledged is lost. `--hostile` attacks servers instead.
 import { parseArgs } from "node:util";
+import { hostile } from "./hostile/main.js";
 import { tortureRound } from "./round.js";
 
+if (process.argv.includes("--hostile")) process.exit(await hostile(process.argv.slice(2)));
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "10" },

@@ -1,0 +1,66 @@
+// Documents by the most that a request may have, compressed ones that grow, and imports that are abandoned.
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import type { Attack, Wave } from "../attack.js";
+import { GOODS, type Place, post } from "../place.js";
+
+const MIB = 1024 * 1024;
+/** `batchDocumentsMax` */
+const BATCH_DOCUMENTS = 10_000;
+/** Bytes of a bomb when it is decompressed: sixteen times what a batch may have. */
+const BOMB_BYTES = 1024 * MIB;
+/** Writes have no deadline; these answers wait for the batches before them. */
+const WRITE_MS_MAX = 60_000;
+
+function lines({ path }: Place): string[] {
+  return readFileSync(path, "utf8").trimEnd().split("\n").slice(0, BATCH_DOCUMENTS);
+}
+
+function documents(
+  what: "batch" | "import",
+  of: (place: Place) => Buffer,
+  wave: Omit<Wave, "prepare">,
+): Wave {
+  const type = what === "batch" ? "application/json" : "application/x-ndjson";
+  return {
+    ...wave,
+    prepare: (place) => {
+      const body = of(place);
+      const isGzip = body[0] === 0x1f;
+      const headers = { "content-type": type, ...(isGzip ? { "content-encoding": "gzip" } : {}) };
+      const path = `/v1/indexes/${GOODS}/documents/${what}`;
+      const request = post(place, path, place.keys.documents, body, headers);
+      return () => request;
+    },
+  };
+}
+
+const batch = (place: Place): Buffer => Buffer.from(`{"documents":[${lines(place).join(",")}]}`);
+const bomb = (): Buffer => gzipSync(Buffer.alloc(BOMB_BYTES, " "));
+const ndjson = (place: Place): Buffer => Buffer.from(`${lines(place).join("\n")}\n`.repeat(3));
+
+export const DOCUMENTS: readonly Attack[] = [
+  {
+    name: "batches",
+    what: `batches of ${BATCH_DOCUMENTS} documents by 16 clients`,
+    waves: [documents("batch", batch, { clients: 16, requests: 48, manner: { kind: "reads" } })],
+    bounds: { endMsMax: WRITE_MS_MAX, drainMsMax: WRITE_MS_MAX },
+  },
+  {
+    name: "gzip bombs",
+    what: "batches and imports of 1 MiB that decompress to 1 GiB of spaces, by 60 clients",
+    waves: [
+      documents("batch", bomb, { clients: 30, requests: 90, manner: { kind: "reads" } }),
+      documents("import", bomb, { clients: 30, requests: 90, manner: { kind: "reads" } }),
+    ],
+    bounds: { endMsMax: WRITE_MS_MAX, drainMsMax: WRITE_MS_MAX },
+  },
+  {
+    name: "abandoned imports",
+    what: "imports of 30,000 documents by 20 clients that leave in the midst and come back",
+    waves: [
+      documents("import", ndjson, { clients: 20, requests: 100, manner: { kind: "breaks off", share: 0.5 } }),
+    ],
+    bounds: { drainMsMax: WRITE_MS_MAX },
+  },
+];
