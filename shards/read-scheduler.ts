@@ -4,8 +4,10 @@
 // (docs/adr/0014-fair-turns.md). Replies are batched, but no reply waits long for a slow read.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/runtime/discards.js";
+import { SHARD_LATE, ShardError } from "./protocol/errors.js";
 import { FairQueue } from "./protocol/fair-queue.js";
 import { CANCEL, Frames, readFrames } from "./protocol/frames.js";
+import { encodeError } from "./protocol/reply.js";
 
 type Reply = Uint8Array;
 
@@ -14,7 +16,7 @@ interface Channel {
   readonly port: MessagePort;
   /** Replies waiting to be sent. */
   readonly replies: Frames;
-  /** The channel's reads that wait or run, by id. */
+  /** The channel's reads that have not been answered, by id. */
   readonly reads: Map<number, Read>;
 }
 
@@ -22,6 +24,7 @@ interface Read {
   readonly channel: Channel;
   readonly id: number;
   request: Uint8Array;
+  begun: boolean;
   cancelled: boolean;
 }
 
@@ -80,7 +83,7 @@ export class ReadScheduler {
     });
     port.on("close", () => {
       this.#channels.delete(channel);
-      for (const id of [...channel.reads.keys()]) cancel(channel, id);
+      for (const read of channel.reads.values()) read.cancelled = true;
     });
   }
 
@@ -120,14 +123,24 @@ export class ReadScheduler {
 
   #receive(channel: Channel, message: Uint8Array): void {
     readFrames(message, (id, request, flow) => {
-      if (request.length === 0) cancel(channel, id);
+      if (request.length === 0) this.#cancel(channel.reads.get(id));
       else {
-        const read = { channel, id, request, cancelled: false };
+        const read = { channel, id, request, begun: false, cancelled: false };
         channel.reads.set(id, read);
         this.#queue.add(flow, read);
       }
     });
     discardBuffer(message.byteLength);
+  }
+
+  /** Refuses a read that waits. A read that has begun ends at the next `meanwhile`. */
+  #cancel(read: Read | undefined): void {
+    if (read === undefined) return;
+    read.cancelled = true;
+    if (read.begun) return;
+    read.request = CANCEL;
+    read.channel.reads.delete(read.id);
+    this.#sendLater(read.channel, read.id, encodeError(new ShardError(SHARD_LATE, "the read is not needed")));
   }
 
   #receiveAll(): void {
@@ -172,24 +185,31 @@ export class ReadScheduler {
     const { request } = read;
     const running: Running = { read, flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     if (read.cancelled) return running.begunMs;
+    read.begun = true;
     this.#running.push(running);
     const reply = this.#answer(request);
     this.#running.pop();
     const nowMs = this.#nowMs();
     this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
     if (reply instanceof Promise) void this.#answerLate(flow, read, reply);
-    else if (isWanted(read)) read.channel.replies.add(read.id, reply);
+    else this.#answered(read).replies.add(read.id, reply);
     return nowMs;
   }
 
   async #answerLate(flow: number, read: Read, reply: Promise<Reply>): Promise<void> {
     this.#late.set(flow, (this.#late.get(flow) ?? 0) + 1);
     const made = await reply;
-    if (isWanted(read)) this.#sendLater(read.channel, read.id, made);
+    this.#sendLater(this.#answered(read), read.id, made);
     const left = this.#late.get(flow)! - 1;
     if (left === 0) this.#late.delete(flow);
     else this.#late.set(flow, left);
     if (this.#queue.size > 0) this.#serveLater();
+  }
+
+  /** Called when a read has been answered. Returns the channel for the reply. */
+  #answered({ channel, id }: Read): Channel {
+    channel.reads.delete(id);
+    return channel;
   }
 
   #serveLater(): void {
@@ -211,21 +231,6 @@ export class ReadScheduler {
       port.postMessage(message, [message.buffer]);
     }
   }
-}
-
-/** Forgets a read whose reply is no longer wanted. A running read ends at the next `meanwhile`. */
-function cancel({ reads }: Channel, id: number): void {
-  const read = reads.get(id);
-  if (read === undefined) return;
-  reads.delete(id);
-  read.cancelled = true;
-  read.request = CANCEL;
-}
-
-/** Called when a read has been answered. Returns false if nobody wants the reply. */
-function isWanted({ channel, id, cancelled }: Read): boolean {
-  if (!cancelled) channel.reads.delete(id);
-  return !cancelled;
 }
 
 /**

@@ -5,7 +5,7 @@
 //   message  frames x {u32 id, u32 flow, u32 + request or reply}
 // The requester chooses the id, and the reply echoes it. The flow is the tenant to whom the read's time on
 // the thread is charged (fair-queue.ts); it is 0 in replies. An empty request cancels the read with its id,
-// which then need not be answered.
+// which is then refused unless its reply is on its way.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
 const FRAME_HEAD_BYTES = 12;

@@ -35,22 +35,17 @@ export class ShardChannel {
   }
 
   /**
-   * Sends a request and resolves with its reply. If the life of the request that it serves ends first, tells
-   * the shard to end the read, and rejects. The bytes must not change before the end of this turn of the
-   * event loop. `flow`: see FairQueue.
+   * Sends a request and resolves with its reply. If `life` ends first, tells the shard, which then refuses
+   * the read soon. The read counts as in flight until it does, so that the quarantine knows what runs. The
+   * bytes must not change before the end of this turn of the event loop. `flow`: see FairQueue.
    */
   ask(request: Uint8Array, flow: number, life: RequestLife): Promise<Uint8Array> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
-    if (life.over) return Promise.reject(life.reason);
+    if (life.reason !== null) return Promise.reject(life.reason);
     return new Promise((resolve, reject) => {
       this.#lastId = (this.#lastId + 1) % IDS;
       const id = this.#lastId;
-      const lifeEnded = (reason: Error): void => {
-        this.#inside.delete(id);
-        this.#add(id, CANCEL, flow);
-        reject(reason);
-      };
-      const read: WaitingRead = { life, resolve, reject, lifeEnded };
+      const read: WaitingRead = { life, resolve, reject, lifeEnded: () => this.#add(id, CANCEL, flow) };
       life.join(read);
       this.#inside.set(id, read);
       this.#add(id, request, flow);
