@@ -37,7 +37,7 @@ export const REQUEST_LIMITS = {
   searchMsMax: 10_000,
   replyBytesMax: 64 * 1024 * 1024,
   multiSearchSlotsMax: 50,
-  multiSearchAtOnceSlots: 16,
+  multiSearchAtOnceSlots: 8,
   multiSearchReplyBytesMax: 64 * 1024 * 1024,
   understandingTrialsMax: 8,
   understandingFacetsMax: 8,
@@ -55,6 +55,7 @@ export const SERVER_LIMITS = {
   requestsInFlightMax: 20_000,
   unsentBytesMax: 256 * 1024 * 1024,
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
+  workBytesMax: 1024 * 1024 * 1024,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
   // an index starts in one shard, and is spread over all shards once it exceeds either of these limits. If

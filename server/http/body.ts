@@ -2,7 +2,8 @@
 import { Readable } from "node:stream";
 import { createGunzip, gunzip } from "node:zlib";
 import { type ErrorCode, SkeinError } from "../ground/errors.js";
-import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
+import { FIXED_LIMITS } from "../ground/limits.js";
+import { PARSED_TIMES } from "../search/query-cost.js";
 import { parseJson } from "./json.js";
 import type { BodyReader } from "./route.js";
 import type { HttpRequest } from "./transport/port.js";
@@ -12,20 +13,23 @@ const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
 /** The default content type of `curl -d`. */
 const CURL_MEDIA = "application/x-www-form-urlencoded";
+/** A batch exists this many times at once: as a body, decompressed, and as messages to the shards. */
+const BATCH_TIMES = 3;
 /** Maximum number of header characters quoted in an error message. */
 const SHOWN_MAX = 100;
 
+type Asked = Parameters<BodyReader<unknown>>[0];
+
 /** Reads a JSON value. If the body is not valid JSON, throws a SkeinError with the code `code`. */
 export function jsonValue(code: ErrorCode): BodyReader<unknown> {
-  return async ({ request, services: { limits } }) =>
-    parseJson(await readBytes(request, limits, JSON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+  return async (asked) => parsed(asked, await readBytes(asked, JSON_MEDIA), code);
 }
 
 /** Like `jsonValue`, but treats an empty body as {}. */
 export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
-  return async ({ request, services: { limits } }) => {
-    const bytes = await readBytes(request, limits, JSON_MEDIA);
-    return bytes.length === 0 ? {} : parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+  return async (asked) => {
+    const bytes = await readBytes(asked, JSON_MEDIA);
+    return bytes.length === 0 ? {} : parsed(asked, bytes, code);
   };
 }
 
@@ -33,13 +37,11 @@ export function jsonValueIfAny(code: ErrorCode): BodyReader<unknown> {
  * Like `jsonValue`, but also accepts text/plain, for pages that can send nothing else (navigator.sendBeacon).
  */
 export function beaconValue(code: ErrorCode): BodyReader<unknown> {
-  return async ({ request, services: { limits } }) =>
-    parseJson(await readBytes(request, limits, BEACON_MEDIA), { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+  return async (asked) => parsed(asked, await readBytes(asked, BEACON_MEDIA), code);
 }
 
 /** Reads the bytes of a JSON body without parsing or checking them. */
-export const jsonBytes: BodyReader<Uint8Array> = ({ request, services: { limits } }) =>
-  readBytes(request, limits, JSON_MEDIA);
+export const jsonBytes: BodyReader<Uint8Array> = (asked) => readBytes(asked, JSON_MEDIA);
 
 /**
  * Like `jsonBytes`, but a large body also waits for one of the tenant's time slices before it is returned.
@@ -56,11 +58,13 @@ export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
  * JSON. `limit` applies before and after decompression.
  */
 export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): BodyReader<Uint8Array> {
-  return async ({ request, services: { limits } }) => {
-    const bytesMax = limits[limit];
+  return async (asked) => {
+    const { request, services } = asked;
+    const bytesMax = services.limits[limit];
     checkMedia(request, JSON_MEDIA, "application/json");
     const gzipped = isGzip(request);
     const body = await request.body(bytesMax, "SK-DOC-413");
+    await reserved(asked, BATCH_TIMES * body.byteLength);
     const bytes = gzipped ? await decompress(body, bytesMax) : body;
     if (bytes.byteLength === 0)
       throw new SkeinError("SK-DOC-400", "the body is empty; expected a JSON object");
@@ -74,10 +78,20 @@ export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = ({ request 
   return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
 };
 
-function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Promise<Uint8Array> {
+function readBytes({ request, services }: Asked, accepted: RegExp): Promise<Uint8Array> {
   checkMedia(request, accepted, "application/json");
   if (!isPlain(encodingOf(request))) throw unsupportedEncoding(request, "identity");
-  return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
+  return request.body(services.limits.jsonBodyBytesMax, "SK-SYS-413");
+}
+
+/** Parses the body once there is memory for its value. */
+async function parsed(asked: Asked, bytes: Uint8Array, code: ErrorCode): Promise<unknown> {
+  await reserved(asked, PARSED_TIMES * bytes.byteLength);
+  return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+}
+
+function reserved({ request, services, principal }: Asked, bytes: number): Promise<void> | undefined {
+  return services.admission.reserve(principal.tenant, request.life, bytes);
 }
 
 /**

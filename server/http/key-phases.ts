@@ -3,8 +3,10 @@
 import { clientNetwork } from "../access/edge/client-address.js";
 import { planOfTenant } from "../access/tenants/plans.js";
 import type { Principal } from "../access/tenants/principal.js";
+import type { SearchToken } from "../access/tenants/search-token.js";
 import type { Scope } from "../catalog/records/key.js";
 import { SkeinError } from "../ground/errors.js";
+import type { TenantRequest } from "./route.js";
 import type { SearchServices } from "./services.js";
 import type { Visit } from "./visit.js";
 
@@ -66,13 +68,37 @@ export function rate<S extends SearchServices>(visit: Visit<S>): undefined {
   const now = sharedClockMs();
   const { rateLimit, keyId, token, tenant } = principal;
   const plan = planOfTenant(services.settings.now.plans, state, tenant);
-  if (rateLimit !== null) take(services, `key ${keyId}`, rateLimit, "the API key", now);
+  if (rateLimit !== null) take(services, nameOfKey(keyId), rateLimit, "the API key", now);
   if (token !== null && token.rateLimit !== null)
-    take(services, `token ${token.signature}`, token.rateLimit, "the search token", now);
+    take(services, nameOfToken(token), token.rateLimit, "the search token", now);
   if (plan.requests_per_second_per_ip !== null) {
     const name = `${tenant} ${clientNetwork(visit.lookUpAddress())}`;
     take(services, name, plan.requests_per_second_per_ip, "one address", now);
   }
+}
+
+/**
+ * Charges the searches of a multi-search after the first, which `rate` has charged, to the key's and the
+ * token's rate if they count searches.
+ */
+export function chargeSlots(
+  { principal, services }: TenantRequest<unknown, SearchServices>,
+  slots: number,
+): void {
+  const { rateLimit, rateLimitCounts, keyId, token } = principal;
+  if (rateLimitCounts === "requests" || slots < 2) return;
+  const now = sharedClockMs();
+  if (rateLimit !== null) services.throttle.charge(nameOfKey(keyId), slots - 1, rateLimit, now);
+  if (token !== null && token.rateLimit !== null)
+    services.throttle.charge(nameOfToken(token), slots - 1, token.rateLimit, now);
+}
+
+function nameOfKey(keyId: number | null): string {
+  return `key ${keyId}`;
+}
+
+function nameOfToken({ signature }: SearchToken): string {
+  return `token ${signature}`;
 }
 
 function take(

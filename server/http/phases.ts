@@ -30,6 +30,7 @@ const PHASES: readonly Phase[] = [
   backlog,
   key,
   rate,
+  share,
   scope,
   index,
   audit,
@@ -116,6 +117,18 @@ function stage<S extends SearchServices>({ route: target }: Visit<S>, { stage: n
 function backlog<S extends SearchServices>({ route: { access }, services: { unsent } }: Visit<S>): undefined {
   if (access !== "open" && unsent.full)
     throw unavailable("too many replies are waiting for clients to read them");
+}
+
+/** Counts the request and its body as the tenant's. */
+function share<S extends SearchServices>({
+  route: target,
+  request,
+  principal,
+  services,
+}: Visit<S>): undefined {
+  if (target.access === "open") return;
+  services.admission.begin(principal.tenant, request.life);
+  request.chargeTo(principal.tenant);
 }
 
 function scope<S extends SearchServices>({ route: target, principal, params }: Visit<S>): undefined {

@@ -4,7 +4,7 @@ import type { HeaderLines } from "../access/edge/headers.js";
 import { ERRORS, errorBody, SkeinError } from "../ground/errors.js";
 import type { HttpReply, TextReply } from "./transport/port.js";
 
-const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
+export const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
 export const NDJSON_TYPE = ["content-type", "application/x-ndjson; charset=utf-8"] as const;
 
 const DATA_START = Buffer.from('{"data":');

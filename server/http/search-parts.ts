@@ -13,7 +13,9 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import { EmbeddingEndpoints, type EmbeddingEndpointsOptions } from "../models/embedding-endpoints.js";
 import type { Config } from "../operate/config/config.js";
 import { type PopularOf, QueriedIndexes } from "../search/matching/queried-index.js";
+import { HitSizes } from "../search/query-cost.js";
 import { GivenVectors } from "../search/semantic/given-vectors.js";
+import { SlotTurns } from "../search/slot-turns.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { QueryUnderstanding } from "../search/understanding/understanding.js";
 
@@ -49,6 +51,8 @@ export function searchParts(options: SearchPartsOptions) {
   return {
     doorkeeper: new Doorkeeper(options.adminKey, limits),
     embeddings,
+    hitSizes: new HitSizes(),
+    slotTurns: new SlotTurns(limits.multiSearchAtOnceSlots),
     givenVectors: new GivenVectors(workbench, embeddings),
     queriedIndexes: new QueriedIndexes(analyserOf, popularOf, limits, log),
     understanding,

@@ -31,8 +31,11 @@ import type { Analytics } from "../query-log/analytics/analytics.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import type { Understanding } from "../search/attempt.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
+import type { HitSizes } from "../search/query-cost.js";
 import type { GivenVectors } from "../search/semantic/given-vectors.js";
+import type { SlotTurns } from "../search/slot-turns.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
+import type { Admission } from "./admission.js";
 import type { SharedAmount } from "./shared-amount.js";
 import type { BodyMemory } from "./transport/body-memory.js";
 import type { UnsentBytes } from "./transport/unsent.js";
@@ -54,10 +57,13 @@ export interface SearchServices {
   readonly understanding: Understanding;
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
+  readonly hitSizes: HitSizes;
+  readonly slotTurns: SlotTurns;
   readonly audit: Pick<AuditLog, "append">;
   /** Number of requests, in all threads, that have not been completely answered yet. */
   readonly requests: SharedAmount;
   readonly bodies: BodyMemory;
+  readonly admission: Admission;
   readonly unsent: UnsentBytes;
   readonly recorder: Recorder;
   readonly log: Logger;

@@ -19,14 +19,14 @@ export async function startedReply(pieces: Pieces, type: Header): Promise<HttpRe
 }
 
 /**
- * Holds the reply back until it is complete or exceeds `heldBytesMax`, because many clients read nothing
- * until they have sent everything. An error that occurs after that is sent as the reply's last line.
+ * Holds the reply back until it is complete or exceeds `heldBytesMax`. If the rest of it fails, sends what
+ * `lastWords` makes of the error, or closes the connection if it is null.
  */
 export async function heldReply(
   pieces: Pieces,
   type: Header,
   heldBytesMax: number,
-  log: Logger,
+  lastWords: ((error: unknown) => Uint8Array) | null,
 ): Promise<HttpReply> {
   const held: Uint8Array[] = [];
   let bytes = 0;
@@ -36,8 +36,7 @@ export async function heldReply(
     held.push(next.value);
     bytes += next.value.byteLength;
   }
-  const body = new Continued(held, pieces, (error) => errorLine(error, log));
-  return { status: 200, headers: [type], body };
+  return { status: 200, headers: [type], body: new Continued(held, pieces, lastWords) };
 }
 
 /**
@@ -79,7 +78,8 @@ class Continued implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-function errorLine(error: unknown, log: Logger): Uint8Array {
+/** Returns the error as the last line of an NDJSON reply. */
+export function errorLine(error: unknown, log: Logger): Uint8Array {
   const known = error instanceof SkeinError;
   if (!known && !(error instanceof ClientGone))
     log.error({ err: error }, "a stream failed after its reply had begun");

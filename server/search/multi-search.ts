@@ -1,7 +1,6 @@
 // Runs several searches in one request. Each search is a slot, a function that the caller supplies along with
-// its checks. A few slots run at a time, and their JSON answers are joined into one list without parsing
-// them.
-import { inSlices } from "../fleet/threads/tenant-slices.js";
+// its checks. A few slots run at a time. Their JSON answers are sent in the order of the slots, without
+// parsing them and without keeping those that have been sent.
 import { errorBody, SkeinError } from "../ground/errors.js";
 import { object, required } from "../ground/input/object-reader.js";
 import { anything, type JsonSchema, list } from "../ground/input/readers.js";
@@ -37,66 +36,62 @@ export const MULTI_SEARCH = object(
   { unknown: "ignored" },
 );
 
+type MultiSearchLimits = Pick<Limits, "multiSearchReplyBytesMax" | "replyBytesMax">;
+
 const START = Buffer.from('{"data":{"results":[');
 const COMMA = Buffer.from(",");
 const END = Buffer.from("]}}");
 
+/** Number of slots that run or hold their answers at the same time, including the one that is sent next. */
+export const SLOTS_AHEAD = 4;
+
+type SlotAnswer = Uint8Array | SkeinError;
+
 /**
- * Returns `{"data": {"results": [...]}}` with one entry per slot, in slot order. The total size of the
- * answers in memory is limited: slots that run together share the remaining bytes. A slot that needs more
- * than its share runs again alone, with all remaining bytes, but at most `replyBytesMax`. If its answer does
- * not fit into the remaining bytes either, it and all later slots fail, and no further slots run. `asError`
- * converts a slot's rejection to the error that the client sees. Waits for `nextSlice` between pieces of long
- * work.
+ * Yields `{"data": {"results": [...]}}` piece by piece, with one entry per slot, in slot order. A few slots
+ * run ahead of the one whose answer is sent next, and share the bytes that the reply may still have. A slot
+ * that needs more than its share runs again when it is next, with all remaining bytes, but at most
+ * `replyBytesMax`. If its answer does not fit into the remaining bytes either, it and all later slots fail,
+ * and no further slots begin. `asError` converts a slot's rejection to the error that the client sees.
  */
-export async function multiSearch(
+export async function* multiSearch(
   slots: readonly SearchSlot[],
-  limits: Limits,
+  { multiSearchReplyBytesMax, replyBytesMax }: MultiSearchLimits,
   asError: (error: unknown) => SkeinError,
-  nextSlice: () => Promise<void>,
-): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [START];
-  let room = limits.multiSearchReplyBytesMax;
-  let full = false;
-  const slotBytes = (bytes: number): number => Math.min(limits.replyBytesMax, bytes);
-  const add = (answer: Uint8Array | SkeinError): void => {
-    if (parts.length > 1) parts.push(COMMA);
-    if (answer instanceof Uint8Array) room -= answer.byteLength;
-    parts.push(answer instanceof Uint8Array ? answer : Buffer.from(JSON.stringify(errorBody(answer))));
-  };
-  for (let at = 0; at < slots.length; at += limits.multiSearchAtOnceSlots) {
-    const group = slots.slice(at, at + limits.multiSearchAtOnceSlots);
-    const share = slotBytes(Math.floor(room / group.length));
-    const answers: readonly (Uint8Array | SkeinError)[] = full
-      ? []
-      : await Promise.all(group.map((slot) => slot(share, false).catch(asError)));
-    for (const [i, slot] of group.entries()) {
-      const first = answers[i];
-      const all = slotBytes(room);
-      const again: boolean = !full && isTooLarge(first) && all > share;
-      const answer: Uint8Array | SkeinError | undefined = again
-        ? await slot(all, true).catch(asError)
-        : first;
-      full ||= answer instanceof Uint8Array ? answer.byteLength > room : isTooLarge(answer) && all === room;
-      add(full || answer === undefined ? tooLarge(limits.multiSearchReplyBytesMax) : answer);
+): AsyncGenerator<Uint8Array> {
+  let room = multiSearchReplyBytesMax;
+  const shareOf = (bytes: number): number => Math.min(replyBytesMax, Math.floor(bytes));
+  const ahead: { readonly share: number; readonly answer: Promise<SlotAnswer> }[] = [];
+  let begun = 0;
+  const runAhead = (): void => {
+    for (; begun < slots.length && ahead.length < SLOTS_AHEAD; begun++) {
+      const share = shareOf(room / SLOTS_AHEAD);
+      ahead.push({ share, answer: slots[begun]!(share, false).catch(asError) });
     }
-  }
-  parts.push(END);
-  return inSlices(joining(parts), nextSlice);
-}
-
-function* joining(parts: readonly Uint8Array[]): Generator<void, Uint8Array> {
-  const joined = Buffer.allocUnsafe(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  };
   let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.byteLength;
-    yield;
+  for (; at < slots.length && room > 0; at++) {
+    runAhead();
+    const { share, answer } = ahead.shift()!;
+    let sent = await answer;
+    const all = shareOf(room);
+    if (isTooLarge(sent) && all > share) sent = await slots[at]!(all, true).catch(asError);
+    const isFull = sent instanceof Uint8Array ? sent.byteLength > room : isTooLarge(sent) && all === room;
+    if (isFull) break;
+    if (sent instanceof Uint8Array) room -= sent.byteLength;
+    yield entry(at, sent);
   }
-  return joined;
+  for (; at < slots.length; at++) yield entry(at, tooLarge(multiSearchReplyBytesMax));
+  yield slots.length === 0 ? Buffer.concat([START, END]) : END;
 }
 
-function isTooLarge(answer: Uint8Array | SkeinError | undefined): boolean {
+/** Returns the slot's place in the list, as bytes. */
+function entry(at: number, answer: SlotAnswer): Uint8Array {
+  const json = answer instanceof Uint8Array ? answer : Buffer.from(JSON.stringify(errorBody(answer)));
+  return Buffer.concat([at === 0 ? START : COMMA, json]);
+}
+
+function isTooLarge(answer: SlotAnswer): boolean {
   return answer instanceof SkeinError && answer.code === "SK-SE-413";
 }
 

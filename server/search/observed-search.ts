@@ -11,6 +11,7 @@ import { queryIdText } from "../query-log/rows/query-ids.js";
 import { logNowMs } from "../query-log/rows/time.js";
 import type { Found } from "./found.js";
 import type { QueriedIndexes } from "./matching/queried-index.js";
+import { costOfQuery, type HitSizes, type Reserve } from "./query-cost.js";
 import { respond, respondAgain } from "./respond.js";
 import { find, type QueryBounds, type QuerySearching } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
@@ -30,23 +31,32 @@ interface ObservedSearching extends QuerySearching {
   readonly recorder: Recorder;
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
+  readonly hitSizes: HitSizes;
+}
+
+/** The request that a search belongs to. */
+export interface SearchedFor {
+  /** Identifies the request in the slow query log. */
+  readonly id: string;
+  /** The work ends with this life. */
+  readonly life: RequestLife;
+  readonly reserve: Reserve;
 }
 
 /**
  * Returns the JSON answer to a query, from the cache or by searching. It is at most `bytesMax` bytes long,
- * except that a single document is always returned. The work ends with `life`. `requestId` identifies the
- * request in the slow query log. Throws SkeinError.
+ * except that a single document is always returned. A search that needs more memory than there is waits;
+ * until then only its body is kept. Throws SkeinError.
  */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
   bounds: QueryBounds,
-  life: RequestLife,
-  requestId: string,
+  { id: requestId, life, reserve }: SearchedFor,
 ): Promise<Uint8Array> {
   const { record } = contents;
-  const { reads, recorder, slowQueries, logWriter } = searching;
+  const { reads, limits, recorder, slowQueries, logWriter, hitSizes } = searching;
   const trace = new QueryTrace();
   const id = logWriter.ids.next(logNowMs());
   const index = searching.queriedIndexes.of(contents);
@@ -64,11 +74,23 @@ export async function observedSearch(
     ended(known.answered);
     return bytes;
   }
-  const value = body.value();
+  let value = body.value();
+  const scale = {
+    bodyBytes: body.bytes.length,
+    hitBytes: hitSizes.of(record),
+    documents: reads.documents(record.uid),
+  };
+  const waits = reserve(costOfQuery(value, scale, limits));
+  if (waits !== undefined) {
+    value = undefined;
+    await waits;
+    value = body.value();
+  }
   try {
     const found = await find(searching, index, value, bounds, life, trace);
     trace.enter("respond");
     const { bytes, content } = respond(found, queryIdText(id), trace.elapsedMs(), bounds.bytesMax);
+    hitSizes.answered(record, bytes.length, found.hits.length);
     const answered = answeredOf(found);
     found.remember?.(question, { content, answered });
     ended(answered);

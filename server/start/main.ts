@@ -3,6 +3,7 @@
 import { readCertificate } from "../access/edge/certificate.js";
 import { Jobs } from "../ground/jobs/jobs.js";
 import { createLogger } from "../ground/log.js";
+import { fitted, memoryOf } from "../ground/memory-fit.js";
 import { Recorder } from "../ground/metrics/recorder.js";
 import type { Config } from "../operate/config/config.js";
 import { LiveSettings } from "../operate/reload/live-settings.js";
@@ -37,7 +38,8 @@ export interface RunningServer {
  * Starts a server. Resolves once it answers requests; the indexes are opened after that. Throws ConfigError
  * with a one-line message if the server cannot run with this configuration on this machine.
  */
-export async function startServer(config: Config): Promise<RunningServer> {
+export async function startServer(wanted: Config): Promise<RunningServer> {
+  const config = { ...wanted, limits: fitted(wanted.limits, memoryOf(wanted.limits)) };
   const recorder = new Recorder();
   const log = createLogger(config.logLevel, () => recorder.logLineDropped());
   const teardown = new Teardown();

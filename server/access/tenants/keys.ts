@@ -1,11 +1,17 @@
 // Creates API key values, reads request bodies for keys, and builds the clients' view of a key. Only a
 // value's SHA-256 is stored.
 import { hash, randomBytes } from "node:crypto";
-import { type KeyRecord, SCOPES, type Scope } from "../../catalog/records/key.js";
+import {
+  type KeyRecord,
+  RATE_LIMIT_COUNTS,
+  type RateLimitCounts,
+  SCOPES,
+  type Scope,
+} from "../../catalog/records/key.js";
 import { SkeinError } from "../../ground/errors.js";
 import { describe, isObject } from "../../ground/input/json-value.js";
 import { defaultsTo, object, required } from "../../ground/input/object-reader.js";
-import { checked, integer, list, refuse, someOf, text } from "../../ground/input/readers.js";
+import { checked, integer, list, oneOf, refuse, someOf, text } from "../../ground/input/readers.js";
 import { isoTime } from "../../ground/input/time-reader.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { anyPatternMatches, grantable, INDEX_PATTERN } from "./scopes.js";
@@ -31,6 +37,11 @@ export const KEY = object(
     ),
     expires_at: defaultsTo(null, isoTime()),
     rate_limit: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax), "Requests per second."),
+    rate_limit_counts: defaultsTo(
+      "slots",
+      oneOf(RATE_LIMIT_COUNTS),
+      "slots: each search of a multi-search counts; requests: the multi-search counts once.",
+    ),
   },
   { unknown: "refused" },
 );
@@ -61,7 +72,9 @@ export function shownPrefix(value: string): string {
 }
 
 /** The key's members that clients may set. */
-export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresAt" | "rateLimit">;
+export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresAt" | "rateLimit"> & {
+  readonly rateLimitCounts: RateLimitCounts;
+};
 
 /** Rights and limits of the caller who creates or changes a key. Nobody can grant more than they have. */
 export interface Grantor {
@@ -69,6 +82,7 @@ export interface Grantor {
   readonly indexes: readonly string[];
   readonly expiresAt: string | null;
   readonly rateLimit: number | null;
+  readonly rateLimitCounts: RateLimitCounts;
 }
 
 /**
@@ -78,7 +92,7 @@ export interface Grantor {
  */
 export function readKey(
   body: unknown,
-  current: KeyDraft | null,
+  current: KeyRecord | null,
   grantor: Grantor,
   limits: Limits,
   now: Date,
@@ -87,13 +101,20 @@ export function readKey(
   const present =
     current === null
       ? undefined
-      : { ...current, expires_at: current.expiresAt, rate_limit: current.rateLimit };
+      : {
+          ...current,
+          expires_at: current.expiresAt,
+          rate_limit: current.rateLimit,
+          rate_limit_counts: countedBy(current),
+        };
   const given = KEY.read(body, "", rules, present);
   const { name, scopes, expires_at: expiresAt, rate_limit: rateLimit } = given;
+  const { rate_limit_counts: rateLimitCounts } = given;
   const expiryGiven = isObject(body) && Object.hasOwn(body, "expires_at");
   if (expiryGiven && expiresAt !== null && new Date(expiresAt) <= now)
     refuse("expires_at", "must be in the future", rules);
-  const draft: KeyDraft = { name, scopes, indexes: [...new Set(given.indexes)], expiresAt, rateLimit };
+  const indexes = [...new Set(given.indexes)];
+  const draft: KeyDraft = { name, scopes, indexes, expiresAt, rateLimit, rateLimitCounts };
   checkGrant(draft, grantor);
   checkBounds(draft, grantor);
   return draft;
@@ -126,12 +147,19 @@ export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: D
   return { ...rest, ...previous, hash: hashKey(value), prefix: shownPrefix(value) };
 }
 
+/** What the key's rate limit counts. */
+export function countedBy({
+  rateLimitCounts = "requests",
+}: Pick<KeyRecord, "rateLimitCounts">): RateLimitCounts {
+  return rateLimitCounts;
+}
+
 /**
  * Checks a key's bounds. Throws SK-SYS-403 if its expiry would be later, or its rate limit higher, than the
  * grantor's.
  */
 export function checkBounds(
-  { expiresAt, rateLimit }: Pick<KeyRecord, "expiresAt" | "rateLimit">,
+  { expiresAt, rateLimit, ...counts }: Pick<KeyRecord, "expiresAt" | "rateLimit" | "rateLimitCounts">,
   grantor: Grantor,
 ): void {
   const end = grantor.expiresAt;
@@ -148,6 +176,12 @@ export function checkBounds(
       `your key is limited to ${rate} requests per second; keys that it creates or changes need a rate_limit of at most ${rate}`,
     );
   }
+  if (rate !== null && grantor.rateLimitCounts === "slots" && countedBy(counts) !== "slots") {
+    throw new SkeinError(
+      "SK-SYS-403",
+      'your key\'s rate limit counts slots; keys that it creates or changes need rate_limit_counts "slots"',
+    );
+  }
 }
 
 /** The view of a key for clients, without its hash. */
@@ -160,6 +194,7 @@ export function keyView(key: KeyRecord): Record<string, unknown> {
     indexes: key.indexes,
     expires_at: key.expiresAt,
     rate_limit: key.rateLimit,
+    rate_limit_counts: countedBy(key),
     created_at: key.createdAt,
     previous_expires_at: key.previous?.expiresAt ?? null,
     last_used_on: key.lastUsedOn ?? null,

@@ -9,6 +9,11 @@ export interface RateLimiter {
    * All threads must take `nowMs` from the same clock.
    */
   take(name: string, perSecond: number, nowMs: number): number;
+  /**
+   * Charges `tokens` more tokens to a name that has just taken one, whether it has them or not. It gets no
+   * others until they are made up for.
+   */
+  charge(name: string, tokens: number, perSecond: number, nowMs: number): void;
   /** Returns what `take` would return, without taking a token. */
   wait(name: string, perSecond: number, nowMs: number): number;
 }

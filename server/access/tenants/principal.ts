@@ -4,12 +4,12 @@
 import { timingSafeEqual } from "node:crypto";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { KeyValue } from "../../catalog/lookups.js";
-import { SCOPES, type Scope } from "../../catalog/records/key.js";
+import { type RateLimitCounts, SCOPES, type Scope } from "../../catalog/records/key.js";
 import type { CatalogState } from "../../catalog/state.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { UNGUESSABLE_LENGTH } from "./admin-key.js";
-import { type Grantor, hashKey } from "./keys.js";
+import { countedBy, type Grantor, hashKey } from "./keys.js";
 import { allows, anyPatternMatches } from "./scopes.js";
 import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
 
@@ -33,6 +33,7 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
+  readonly rateLimitCounts: RateLimitCounts;
   /**
    * SHA-256 (hexadecimal) of the key value in the header, or of the key value that signed the token. Empty
    * for the bootstrap admin key.
@@ -97,7 +98,13 @@ export class Doorkeeper {
     const name = tenantHeader === "" ? DEFAULT_TENANT : tenantHeader;
     for (const tenant of state.tenants.values()) {
       if (tenant.name !== name) continue;
-      const rights = { scopes: SCOPES, indexes: ALL_INDEXES, rateLimit: null, valueHash: "" };
+      const rights = {
+        scopes: SCOPES,
+        indexes: ALL_INDEXES,
+        rateLimit: null,
+        rateLimitCounts: "slots",
+        valueHash: "",
+      } as const;
       return { tenant: tenant.id, keyId: null, ...rights, token: null };
     }
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
@@ -128,7 +135,8 @@ function living(value: KeyValue, now: number): Principal {
   if (end !== null && Date.parse(end) <= now)
     throw new SkeinError("SK-SYS-401", `the API key expired at ${end}`);
   const { tenant, id: keyId, scopes, indexes, rateLimit } = value.key;
-  return { tenant, keyId, scopes, indexes, rateLimit, valueHash: value.hash, token: null };
+  const rateLimitCounts = countedBy(value.key);
+  return { tenant, keyId, scopes, indexes, rateLimit, rateLimitCounts, valueHash: value.hash, token: null };
 }
 
 /** The time at which a value expires, or null if it never does. */
@@ -147,9 +155,9 @@ export function grantorOf(principal: Principal, state: CatalogState, now: number
   if (principal.keyId === null) return { ...principal, expiresAt: null };
   const value = state.keyByHash.get(principal.valueHash);
   if (value === undefined) throw notValid();
-  const { scopes, indexes, rateLimit } = living(value, now);
+  const { scopes, indexes, rateLimit, rateLimitCounts } = living(value, now);
   checkRights({ ...principal, scopes }, "keys", undefined);
-  return { scopes, indexes, rateLimit, expiresAt: endOf(value) };
+  return { scopes, indexes, rateLimit, rateLimitCounts, expiresAt: endOf(value) };
 }
 
 function notValid(): SkeinError {

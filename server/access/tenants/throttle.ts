@@ -84,6 +84,20 @@ export class Throttle implements RateLimiter {
     }
   }
 
+  charge(name: string, tokens: number, perSecond: number, nowMs: number): void {
+    const place = this.#found(this.#hashOf(name));
+    // If the bucket has been evicted since it was taken from, it was full.
+    if (place === null) return;
+    const debt = BigInt(tokens * intervalOf(perSecond));
+    const words = this.#words;
+    const now = nanoseconds(nowMs);
+    for (;;) {
+      const arrival = Atomics.load(words, place + PLACES);
+      const from = arrival > now ? arrival : now;
+      if (Atomics.compareExchange(words, place + PLACES, arrival, from + debt) === arrival) return;
+    }
+  }
+
   wait(name: string, perSecond: number, nowMs: number): number {
     const place = this.#found(this.#hashOf(name));
     if (place === null) return 0;

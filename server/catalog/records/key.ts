@@ -17,6 +17,10 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** What a rate limit counts: every search of a multi-search, or the multi-search as one request. */
+export const RATE_LIMIT_COUNTS = ["slots", "requests"] as const;
+export type RateLimitCounts = (typeof RATE_LIMIT_COUNTS)[number];
+
 export interface KeyRecord {
   readonly id: number;
   readonly tenant: number;
@@ -31,6 +35,8 @@ export interface KeyRecord {
   readonly expiresAt: string | null;
   /** Requests per second. Null means no limit. */
   readonly rateLimit: number | null;
+  /** Absent in keys stored before this could be chosen; it then counts requests. */
+  readonly rateLimitCounts?: RateLimitCounts;
   readonly createdAt: string;
   /** The value that the last rotation replaced. It still works until it expires. */
   readonly previous?: PreviousKeyValue;

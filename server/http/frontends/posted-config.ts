@@ -27,5 +27,6 @@ export function limitsOfEach(limits: Limits, frontEnds: number): Limits {
     shardQueueRequestsMax: share(limits.shardQueueRequestsMax),
     slowQueryLinesPerSecondMax: share(limits.slowQueryLinesPerSecondMax),
     queryLogWaitingBytesMax: share(limits.queryLogWaitingBytesMax),
+    workBytesMax: share(limits.workBytesMax),
   };
 }

@@ -1,7 +1,7 @@
 // OpenAPI schemas for keys, tenants and usage. Plain data.
 import { KEY, ROTATION } from "../../access/tenants/keys.js";
 import { TENANT } from "../../access/tenants/tenants.js";
-import { SCOPES } from "../../catalog/records/key.js";
+import { RATE_LIMIT_COUNTS, SCOPES } from "../../catalog/records/key.js";
 import type { JsonSchema } from "../../ground/input/readers.js";
 
 const COUNT = { type: "integer", minimum: 0 };
@@ -24,6 +24,10 @@ const key = {
   indexes: { type: "array", items: { type: "string", description: "Index name, * for any characters." } },
   expires_at: nullable("string", { format: "date-time" }),
   rate_limit: nullable("integer", { minimum: 1, description: "Requests per second." }),
+  rate_limit_counts: {
+    enum: RATE_LIMIT_COUNTS,
+    description: "slots: each search of a multi-search counts; requests: the multi-search counts once.",
+  },
   created_at: TIME,
   previous_expires_at: nullable("string", {
     format: "date-time",

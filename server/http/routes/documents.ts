@@ -8,7 +8,7 @@ import { SkeinError } from "../../ground/errors.js";
 import { documentBody, documentStream } from "../body.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
 import type { IndexRequest, Route } from "../route.js";
-import { heldReply, startedReply } from "../streams.js";
+import { errorLine, heldReply, startedReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
 
 /**
@@ -66,7 +66,10 @@ async function importAll(context: IndexRequest<AsyncIterable<Uint8Array>>): Prom
   const end = services.imports.begin(principal.tenant, plan.concurrent_imports);
   try {
     const lines = importDocuments({ ...services, log }, record, action, body, target);
-    return { ...(await heldReply(lines, NDJSON_TYPE, IMPORT_REPLY_HELD_BYTES_MAX, log)), onFinished: end };
+    return {
+      ...(await heldReply(lines, NDJSON_TYPE, IMPORT_REPLY_HELD_BYTES_MAX, (error) => errorLine(error, log))),
+      onFinished: end,
+    };
   } catch (error) {
     end();
     throw error;

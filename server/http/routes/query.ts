@@ -6,21 +6,26 @@ import type { Principal } from "../../access/tenants/principal.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import { contentsOf } from "../../catalog/index-contents.js";
 import { SkeinError } from "../../ground/errors.js";
+import { isObject } from "../../ground/input/json-value.js";
 import { object, required } from "../../ground/input/object-reader.js";
 import { text } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { mayNameAsker, NOT_NAMED, splitAsker } from "../../question/request/asker.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
+import { costOfMultiSearch, PARSED_TIMES, type QueryScale, type Reserve } from "../../search/query-cost.js";
 import { similarDocuments } from "../../search/similar/similar.js";
-import { suggest } from "../../search/suggest/suggest.js";
+import { CHUNK_ROWS, suggest } from "../../search/suggest/suggest.js";
 import { jsonBytes, jsonBytesInTurn } from "../body.js";
 import { parseJson } from "../json.js";
+import { chargeSlots } from "../key-phases.js";
 import { onIndex } from "../phases.js";
-import { dataReply, rawDataReply, rawReply, unexpected } from "../respond.js";
+import { dataReply, JSON_TYPE, rawDataReply, rawReply, unexpected } from "../respond.js";
 import type { IndexRequest, IndexRoute, Route, TenantRequest } from "../route.js";
 import type { SearchServices } from "../services.js";
+import { heldReply } from "../streams.js";
 import type { HttpReply } from "../transport/port.js";
+import { HELD_REPLY_BYTES } from "../transport/unsent.js";
 
 const INDEX = { access: "index", scope: "search", missing: "SK-SE-404", opens: true } as const;
 
@@ -69,46 +74,73 @@ type Asked = TenantRequest<unknown, SearchServices>;
 async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
   const { limits } = request.services;
   const contents = contentsOf(request.state, request.record);
+  const body = queryBody(request.body, limits);
   return rawReply(
-    await countedSearch(request, contents, queryBody(request.body, limits), limits.replyBytesMax),
+    await whileWanted(
+      request,
+      countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)),
+    ),
   );
 }
 
 /** Suggestions are not counted or logged as searches, because clients request them with every keystroke. */
 async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
-  const { services, state, record, body, principal } = request;
-  const asked = parsed(body);
+  const { services, state, record, principal, request: http } = request;
+  const asked = await parsedInTurn(request, CHUNK_ROWS);
+  const contents = contentsOf(state, record);
   return dataReply(
-    await suggest(services, contentsOf(state, record), asked, filterOf(principal), request.request.life),
+    await whileWanted(request, suggest(services, contents, asked, filterOf(principal), http.life)),
   );
 }
 
 /** Like suggestions, similar documents are not counted or logged as searches. */
 async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
-  const { services, state, record, params, body, principal } = request;
-  const asked = body.length === 0 ? {} : parsed(body);
+  const { services, state, record, params, body, principal, request: http } = request;
+  const asked = body.length === 0 ? {} : await parsedInTurn(request, services.limits.pageDocumentsMax);
   const contents = contentsOf(state, record);
-  return rawDataReply(
-    await similarDocuments(services, contents, params.id!, asked, filterOf(principal), request.request.life),
-  );
+  const found = similarDocuments(services, contents, params.id!, asked, filterOf(principal), http.life);
+  return rawDataReply(await whileWanted(request, found));
 }
 
 async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
-  const { services, principal, id } = request;
-  const { limits } = services;
-  const { searches } = MULTI_SEARCH.read(parsed(request.body), "", { limits, code: "SK-SE-400" });
+  const { services, principal, id, request: http } = request;
+  const { limits, slotTurns } = services;
+  const { tenant, keyId } = principal;
+  const read = () => MULTI_SEARCH.read(parsed(request.body), "", { limits, code: "SK-SE-400" });
+  let { searches } = read();
+  chargeSlots(request, searches.length);
+  const waits = reserveFor(request)(
+    costOfMultiSearch(searches, request.body.length, (one) => scaleOf(request, one), limits),
+  );
+  if (waits !== undefined) {
+    searches = [];
+    await waits;
+    searches = read().searches;
+  }
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
     return (bytesMax, again) =>
-      searchSlot(request, entry, name, again ? plainSearch : countedSearch, bytesMax);
+      slotTurns.run(tenant, keyId, http.life, () =>
+        whileWanted(request, searchSlot(request, entry, name, again ? plainSearch : countedSearch, bytesMax)),
+      );
   });
   const asError = (error: unknown): SkeinError => {
     if (error instanceof SkeinError) return error;
-    services.log.error({ err: error, id, path: request.request.path }, "a search of a multi-search failed");
+    if (!http.aborted) {
+      services.log.error({ err: error, id, path: http.path }, "a search of a multi-search failed");
+    }
     return unexpected();
   };
-  const nextSlice = (): Promise<void> => services.reads.slices.next(principal.tenant, request.request.life);
-  return rawReply(await multiSearch(slots, limits, asError, nextSlice));
+  return heldReply(multiSearch(slots, limits, asError), JSON_TYPE, HELD_REPLY_BYTES, null);
+}
+
+/** What is known about the unchecked search of a multi-search; null if its index does not exist. */
+function scaleOf({ services, principal }: Asked, search: unknown): QueryScale | null {
+  const { lifecycle, hitSizes, reads } = services;
+  const name = isObject(search) ? search.index : undefined;
+  const record = typeof name === "string" ? lifecycle.find(principal.tenant, name) : undefined;
+  if (record === undefined) return null;
+  return { bodyBytes: 0, hitBytes: hitSizes.of(record), documents: reads.documents(record.uid) };
 }
 
 /**
@@ -124,7 +156,7 @@ async function searchSlot(
   const { limits } = request.services;
   const { index: name } = SLOT.read(entry, path, { limits, code: "SK-SE-400" });
   return onIndex(request, QUERY, name, (slot) =>
-    run(slot, contentsOf(slot.state, slot.record), parsedBody(entry, limits), bytesMax),
+    run(slot, contentsOf(slot.state, slot.record), parsedBody(entry, limits), bytesMax, noReserve),
   );
 }
 
@@ -134,12 +166,13 @@ async function countedSearch(
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
+  reserve: Reserve,
 ): Promise<Uint8Array> {
   const { services, principal } = request;
   const used = services.usage.begin("searches", principal.tenant, planOf(request), new Date());
   let answered = false;
   try {
-    const answer = await plainSearch(request, contents, body, bytesMax);
+    const answer = await plainSearch(request, contents, body, bytesMax, reserve);
     answered = true;
     return answer;
   } finally {
@@ -152,11 +185,40 @@ function plainSearch(
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
+  reserve: Reserve,
 ): Promise<Uint8Array> {
   const { services, principal, id, request: http } = request;
   const { ai_query_understanding: understood } = planOf(request);
   const bounds = { bytesMax, understood, within: filterOf(principal) };
-  return observedSearch(services, contents, byItsHolder(body, principal), bounds, http.life, id);
+  return observedSearch(services, contents, byItsHolder(body, principal), bounds, {
+    id,
+    life: http.life,
+    reserve,
+  });
+}
+
+/** Gives the work up if the client leaves or its time is over. */
+function whileWanted<T>({ request }: Asked, work: Promise<T>): Promise<T> {
+  return request.life.whileWanted(work);
+}
+
+function reserveFor({ services, principal, request }: Asked): Reserve {
+  return (bytes) => services.admission.reserve(principal.tenant, request.life, bytes);
+}
+
+/** For a search whose memory is already reserved. */
+function noReserve(): undefined {
+  return undefined;
+}
+
+/** Reserves the memory for a request that reads `rows` documents, then parses its body. */
+async function parsedInTurn(
+  request: IndexRequest<Uint8Array, SearchServices>,
+  rows: number,
+): Promise<unknown> {
+  const { body, record, services } = request;
+  await reserveFor(request)(PARSED_TIMES * body.length + rows * services.hitSizes.of(record));
+  return parsed(body);
 }
 
 /** If the search token names a user, returns the body with that user instead of its own. */

@@ -67,6 +67,7 @@ async function create({ services, body }: TenantRequest<unknown>): Promise<HttpR
       indexes: ["*"],
       expiresAt: null,
       rateLimit: null,
+      rateLimitCounts: "slots",
       createdAt,
     };
     return { type: "key.put", key };

@@ -2,12 +2,16 @@
 // large body is collected. Knows nothing about sockets.
 import type { SharedAmount } from "../shared-amount.js";
 
+/** Share of the memory for bodies that one tenant's requests on one thread may use. */
+const TENANT_SHARE = 0.5;
+
 /**
  * The total size in bytes of all request bodies in memory, over all threads. It is limited so that many large
- * requests cannot exhaust the memory.
+ * requests cannot exhaust the memory, and so that no tenant can keep out the bodies of the others.
  */
 export class BodyMemory {
   readonly #amount: SharedAmount;
+  readonly #ofTenants = new Map<number, number>();
 
   constructor(
     readonly bytesMax: number,
@@ -16,18 +20,37 @@ export class BodyMemory {
     this.#amount = amount;
   }
 
-  /** Counts a body's bytes. If that would exceed the limit, counts nothing and returns false. */
-  reserve(bytes: number): boolean {
+  /**
+   * Counts bytes of a body of this tenant; null if the tenant is not known yet. If that would exceed a limit,
+   * counts nothing and returns false.
+   */
+  reserve(bytes: number, tenant: number | null): boolean {
+    if (tenant !== null && this.#of(tenant) + bytes > this.bytesMax * TENANT_SHARE) return false;
     // Add first, then check: if two threads compete for the last bytes, at least one of them sees the other's
     // amount.
     this.#amount.add(bytes);
-    if (this.#amount.total <= this.bytesMax) return true;
-    this.#amount.add(-bytes);
-    return false;
+    if (this.#amount.total > this.bytesMax) {
+      this.#amount.add(-bytes);
+      return false;
+    }
+    this.#change(tenant, bytes);
+    return true;
   }
 
-  release(bytes: number): void {
+  release(bytes: number, tenant: number | null): void {
     this.#amount.add(-bytes);
+    this.#change(tenant, -bytes);
+  }
+
+  #of(tenant: number): number {
+    return this.#ofTenants.get(tenant) ?? 0;
+  }
+
+  #change(tenant: number | null, bytes: number): void {
+    if (tenant === null || bytes === 0) return;
+    const now = this.#of(tenant) + bytes;
+    if (now === 0) this.#ofTenants.delete(tenant);
+    else this.#ofTenants.set(tenant, now);
   }
 }
 

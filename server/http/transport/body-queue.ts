@@ -29,6 +29,8 @@ export class BodyQueue {
   #block: BodyBlock | null = null;
   #queuedBytes = 0;
   #reservedBytes = 0;
+  /** The tenant whose share of the memory the body uses; null as long as it is not known. */
+  #tenant: number | null = null;
   #ended = false;
   #discarding = false;
   #collecting = false;
@@ -50,10 +52,20 @@ export class BodyQueue {
     return this.#discarding;
   }
 
+  /** Counts the body, as far as it has arrived, and the rest of it as the tenant's. */
+  chargeTo(tenant: number): void {
+    const reserved = this.#reservedBytes;
+    this.#memory.release(reserved, null);
+    this.#reservedBytes = 0;
+    this.#tenant = tenant;
+    if (this.#memory.reserve(reserved, tenant)) this.#reservedBytes = reserved;
+    else this.fail(tooManyBodies());
+  }
+
   /** Copies the bytes, because the caller may reuse them. */
   push(chunk: Uint8Array): void {
     if (this.#discarding || chunk.byteLength === 0) return;
-    if (!this.#memory.reserve(chunk.byteLength)) {
+    if (!this.#memory.reserve(chunk.byteLength, this.#tenant)) {
       this.fail(tooManyBodies());
       return;
     }
@@ -88,7 +100,7 @@ export class BodyQueue {
     this.#chunks = [];
     if (!this.#collected) this.#block?.free();
     this.#queuedBytes = 0;
-    this.#memory.release(this.#reservedBytes);
+    this.#memory.release(this.#reservedBytes, this.#tenant);
     this.#reservedBytes = 0;
     this.#resume();
   }
@@ -146,7 +158,7 @@ export class BodyQueue {
       if (chunk !== undefined) {
         this.#queuedBytes -= chunk.byteLength;
         this.#reservedBytes -= chunk.byteLength;
-        this.#memory.release(chunk.byteLength);
+        this.#memory.release(chunk.byteLength, this.#tenant);
         if (this.#queuedBytes < LOW_WATER_BYTES) this.#resume();
         yield chunk;
       } else if (this.#ended) return;

@@ -43,6 +43,10 @@ export abstract class Exchange implements HttpRequest {
     return this.#controller.signal;
   }
 
+  chargeTo(tenant: number): void {
+    this.queue.chargeTo(tenant);
+  }
+
   body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     return this.queue.collect(bytesMax, tooLarge);
   }

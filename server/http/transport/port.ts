@@ -44,6 +44,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Ends when the client closes the connection. The service limits it, and ends it with the reply. */
   readonly life: RequestLife;
+  /** The tenant's share of the memory for bodies is used from now on. */
+  chargeTo(tenant: number): void;
   /**
    * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as the body is known to
    * exceed `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone if the client

@@ -35,7 +35,7 @@ import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.j
  */
 const ROWS_PER_SUGGESTION = [4, 20] as const;
 /** Maximum number of documents per fetch. */
-const CHUNK_ROWS = 100;
+export const CHUNK_ROWS = 100;
 
 export interface Suggestions {
   readonly suggestions: readonly Suggestion[];

@@ -2,7 +2,8 @@
 // query's error.
 import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES, WRONG_PARAMETERS } from "../http/bad-input-cases.js";
-import { expectStatus, type TestServer } from "../world/harness.js";
+import { eventually, expectStatus, type TestServer } from "../world/harness.js";
+import { requestHead } from "../world/raw-http.js";
 import type { Reply, ReplyBody } from "../world/reply.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
 import { PRODUCTS, SCHEMA } from "../world/shop.js";
@@ -191,5 +192,42 @@ describe.each(SERVERS)("keys and tenants in multi-search over %s", (_http, serve
     expect((await server.post("/v1/indexes/mine/query", { q: "*" }, { key })).status).toBe(429);
     const typed = await server.post("/v1/indexes/mine/suggest", { q: "a", suggest_by: "name" }, { key });
     expectStatus(typed, 200);
+  });
+});
+
+describe.each(SERVERS)("rate limits and clients that leave, over %s", (_http, server) => {
+  test("every slot counts towards a key's rate limit, unless the key counts requests", async () => {
+    const key = await makeKey(server, { scopes: ["search"], rate_limit: 2 });
+    const searches = new Array(40).fill({ index: "shop", q: "mouse" });
+    expect(await results(server, searches, key)).toHaveLength(40);
+    const next = await post(server, searches, key);
+    expect([next.status, next.json.code]).toEqual([429, "SK-SYS-429"]);
+    expect(Number(next.headers["retry-after"])).toBeGreaterThan(10);
+    const once = await makeKey(server, { scopes: ["search"], rate_limit: 2, rate_limit_counts: "requests" });
+    expect(await results(server, searches, once)).toHaveLength(40);
+    expect(await results(server, searches, once)).toHaveLength(40);
+  });
+
+  test("searches whose client has left are not run", async () => {
+    const searchesDone = async (): Promise<number> => {
+      const usage = await server.get("/v1/usage");
+      const [tenant] = usage.json.data.tenants as [{ searches: { used: number } }];
+      return tenant.searches.used;
+    };
+    const before = await searchesDone();
+    const body = JSON.stringify({ searches: new Array(50).fill({ index: "shop", q: "mouse", ai: false }) });
+    for (let i = 0; i < 40; i++) {
+      const socket = await server.socket();
+      socket.on("error", () => undefined);
+      socket.write(requestHead("POST", "/v1/multi-search", body.length) + body);
+      socket.destroySoon();
+      socket.destroy();
+    }
+    await eventually(async () => {
+      const text = (await server.raw("GET", "/metrics")).text;
+      return /^skein_http_requests_in_flight(?:{[^}]*})? 1$/m.test(text);
+    }, "nothing but the request for the metrics is in flight");
+    expect((await searchesDone()) - before).toBeLessThan(40 * 50);
+    expect(await results(server, [{ index: "shop", q: "mouse" }])).toHaveLength(1);
   });
 });

@@ -160,7 +160,7 @@ describe("the body queue", () => {
       retryAfter: 1,
     });
     first.discard();
-    expect(memory.reserve(2 * MIB.length)).toBe(true);
+    expect(memory.reserve(2 * MIB.length, null)).toBe(true);
   });
 
   test("gives up on a body that does not arrive", async () => {

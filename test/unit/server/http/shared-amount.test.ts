@@ -59,16 +59,27 @@ describe("an amount", () => {
 });
 
 describe("the byte limits", () => {
+  test("leave half of the memory for bodies to the other tenants", () => {
+    const memory = new BodyMemory(1_000, amounts()[0]);
+    expect(memory.reserve(400, 7)).toBe(true);
+    expect(memory.reserve(101, 7)).toBe(false);
+    expect(memory.reserve(500, 8)).toBe(true);
+    memory.release(400, 7);
+    expect(memory.reserve(501, 7)).toBe(false);
+    expect(memory.reserve(500, 7)).toBe(true);
+    expect(memory.reserve(1, 9)).toBe(false);
+  });
+
   test("apply to all threads together", () => {
     const [a, b] = amounts(1024);
     const first = new BodyMemory(10_240, a);
     const second = new BodyMemory(10_240, b);
-    expect(first.reserve(6_000)).toBe(true);
-    expect(second.reserve(6_000)).toBe(false);
-    expect(second.reserve(4_096)).toBe(true);
-    expect(first.reserve(145)).toBe(false);
-    first.release(6_000);
-    expect(second.reserve(6_144)).toBe(true);
+    expect(first.reserve(6_000, null)).toBe(true);
+    expect(second.reserve(6_000, null)).toBe(false);
+    expect(second.reserve(4_096, null)).toBe(true);
+    expect(first.reserve(145, null)).toBe(false);
+    first.release(6_000, null);
+    expect(second.reserve(6_144, null)).toBe(true);
     expect([a.own, b.own]).toEqual([0, 10_240]);
     const [c, d] = amounts(1024).map((amount) => new UnsentBytes(2_048, amount)) as [
       UnsentBytes,

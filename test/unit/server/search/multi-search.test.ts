@@ -3,15 +3,17 @@
 import { describe, expect, it } from "vitest";
 import { SkeinError } from "../../../../server/ground/errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../server/ground/limits.js";
-import { multiSearch, type SearchSlot } from "../../../../server/search/multi-search.js";
+import { multiSearch, type SearchSlot, SLOTS_AHEAD } from "../../../../server/search/multi-search.js";
 
 const asError = (error: unknown): SkeinError =>
   error instanceof SkeinError ? error : new SkeinError("SK-SYS-500", "unforeseen");
 const bytes = (json: string): Uint8Array => new TextEncoder().encode(json);
 
 async function results(slots: SearchSlot[], limits: Partial<Limits> = {}): Promise<unknown[]> {
-  const json = await multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError, async () => undefined);
-  return (JSON.parse(Buffer.from(json).toString()) as { data: { results: unknown[] } }).data.results;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError)) pieces.push(piece);
+  const json = Buffer.concat(pieces).toString();
+  return (JSON.parse(json) as { data: { results: unknown[] } }).data.results;
 }
 
 describe("multi-search", () => {
@@ -32,17 +34,22 @@ describe("multi-search", () => {
     expect(await results([])).toEqual([]);
   });
 
-  it("runs a limited number at a time", async () => {
-    let running = 0;
-    let most = 0;
-    const slot: SearchSlot = async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-      return bytes("1");
-    };
-    expect(await results(new Array(20).fill(slot), { multiSearchAtOnceSlots: 8 })).toHaveLength(20);
-    expect(most).toBe(8);
+  it("runs a few slots ahead of the one that is sent next, and none for a client that has left", async () => {
+    const answer: (() => void)[] = [];
+    const slot: SearchSlot = () => new Promise((resolve) => answer.push(() => resolve(bytes("1"))));
+    const pieces = multiSearch(new Array(20).fill(slot), DEFAULT_LIMITS, asError);
+    const first = pieces.next();
+    expect(answer).toHaveLength(SLOTS_AHEAD);
+    answer[1]!();
+    answer[0]!();
+    await first;
+    expect(answer).toHaveLength(SLOTS_AHEAD);
+    await pieces.next();
+    expect(answer).toHaveLength(SLOTS_AHEAD + 1);
+    await pieces.return(undefined);
+    answer[2]!();
+    await Promise.resolve();
+    expect(answer).toHaveLength(SLOTS_AHEAD + 1);
   });
 
   it("gives a slot that needs more than its share all the remaining room, one slot at a time", async () => {
@@ -55,7 +62,7 @@ describe("multi-search", () => {
         return bytes(`"${"x".repeat(size - 2)}"`);
       };
     const slots = [10, 60, 40, 5].map(slotOf);
-    const limits = { multiSearchReplyBytesMax: 120, replyBytesMax: 80, multiSearchAtOnceSlots: 4 };
+    const limits = { multiSearchReplyBytesMax: 120, replyBytesMax: 80 };
     const list = await results(slots, limits);
     expect(asked).toEqual([
       [10, 30, 0],
@@ -76,11 +83,11 @@ describe("multi-search", () => {
       ran++;
       return bytes(`"${"x".repeat(38)}"`);
     };
-    const limits = { multiSearchReplyBytesMax: 100, multiSearchAtOnceSlots: 2 };
+    const limits = { multiSearchReplyBytesMax: 100 };
     const refused = { code: "SK-SE-413", error: expect.stringContaining("100 bytes") };
     const list = await results(new Array(7).fill(slot), limits);
     expect(list.slice(0, 2)).toEqual(["x".repeat(38), "x".repeat(38)]);
     expect(list.slice(2)).toMatchObject(new Array(5).fill(refused));
-    expect(ran).toBe(4);
+    expect(ran).toBe(2 + SLOTS_AHEAD);
   });
 });

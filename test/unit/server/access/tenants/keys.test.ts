@@ -54,7 +54,13 @@ test("admin includes every scope, other scopes only themselves", () => {
 });
 
 describe("a key body", () => {
-  const all = { scopes: ["admin"], indexes: ["*"], expiresAt: null, rateLimit: null } as const;
+  const all = {
+    scopes: ["admin"],
+    indexes: ["*"],
+    expiresAt: null,
+    rateLimit: null,
+    rateLimitCounts: "slots",
+  } as const;
   const read = (
     body: unknown,
     grantor: Parameters<typeof readKey>[2] = all,
@@ -68,6 +74,7 @@ describe("a key body", () => {
       indexes: ["*"],
       expiresAt: null,
       rateLimit: null,
+      rateLimitCounts: "slots",
     });
   });
 
@@ -120,6 +127,13 @@ describe("a key body", () => {
     [{ name: "a", scopes: ["search"], scope: "x" }, /^scope is unknown/],
   ])("%j is refused", (body, message) => expect(() => read(body)).toThrow(message));
 
+  test("of a PATCH keeps what an older key's rate limit counts", () => {
+    const { rateLimitCounts: _, ...older } = read({ name: "web", scopes: ["search"], rate_limit: 5 });
+    const patched = (body: object) => read(body, all, older as KeyRecord).rateLimitCounts;
+    expect(patched({ rate_limit: 6 })).toBe("requests");
+    expect(patched({ rate_limit_counts: "slots" })).toBe("slots");
+  });
+
   test("cannot grant what the grantor lacks", () => {
     const grantor = { ...all, scopes: ["keys", "search"], indexes: ["shop_*"] } as const;
     const body = { name: "a", scopes: ["search"], indexes: ["shop_de*"] };
@@ -139,10 +153,15 @@ describe("a key made by an expiring, limited key", () => {
     indexes: ["*"],
     expiresAt: "2031-01-01T00:00:00.000Z",
     rateLimit: 10,
+    rateLimitCounts: "slots",
   } as const;
   const bounded = { name: "a", scopes: ["search"], expires_at: "2031-01-01T01:00:00+01:00", rate_limit: 10 };
   const read = (body: object, current: KeyDraft | null = null) =>
-    readKey(body, current, maker, DEFAULT_LIMITS, NOW);
+    readKey(body, current as KeyRecord | null, maker, DEFAULT_LIMITS, NOW);
+
+  test("counts slots if its maker's limit does", () => {
+    expect(() => read({ ...bounded, rate_limit_counts: "requests" })).toThrow(/rate_limit_counts "slots"/);
+  });
 
   test("may have the same or narrower bounds", () => {
     expect(read(bounded)).toMatchObject({ expiresAt: maker.expiresAt, rateLimit: 10 });
@@ -197,6 +216,7 @@ describe("the doorkeeper", () => {
     expect(identify(`Bearer ${value}`)).toEqual({
       tenant: 2,
       keyId: 5,
+      rateLimitCounts: "requests",
       scopes: ["search"],
       indexes: ["shop*"],
       rateLimit: 3,

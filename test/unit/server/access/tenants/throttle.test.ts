@@ -42,6 +42,17 @@ describe("the throttle", () => {
     expect(taken(400)).toBe(0);
   });
 
+  test("makes up for what was charged beyond the bucket", () => {
+    const throttle = throttleOf(10);
+    expect(throttle.take("a", 3, 0)).toBe(0);
+    throttle.charge("a", 5, 3, 0);
+    expect(throttle.take("a", 3, 0)).toBe(2);
+    expect(throttle.take("a", 3, 1_300)).toBe(1);
+    expect(throttle.take("a", 3, 1_400)).toBe(0);
+    throttle.charge("never taken", 5, 3, 0);
+    expect(throttle.take("never taken", 3, 0)).toBe(0);
+  });
+
   test("admits exactly a second's worth at once at every rate", () => {
     for (const rate of [1, 3, 7, 999, 70_001, 333_333, 1_000_000]) {
       const throttle = throttleOf(1);

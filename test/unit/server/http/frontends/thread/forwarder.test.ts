@@ -27,6 +27,8 @@ class Request implements HttpRequest {
   readonly client = new AbortController();
   readonly signal = this.client.signal;
   readonly life = new RequestLife();
+
+  chargeTo(): void {}
   sent = 0;
 
   constructor(private readonly pieces: number) {}

@@ -1,0 +1,188 @@
+// Admits requests on one thread by the memory that they will need: parsed bodies, programs, results and
+// replies. What does not fit waits in its tenant's line, and holds nothing but its unparsed body. A tenant
+// may use half of the memory, so there is room for the others whatever it sends. Everything is released when
+// the request's life ends.
+import { FairQueue } from "../../shards/protocol/fair-queue.js";
+import { SkeinError } from "../ground/errors.js";
+import { within } from "../ground/jobs/deadline.js";
+import type { LifeMember, RequestLife } from "../ground/jobs/request-life.js";
+import type { Limits } from "../ground/limits.js";
+
+/** Share of the memory, and of the requests in flight, that one tenant may use. */
+const TENANT_SHARE = 0.5;
+
+type AdmissionLimits = Pick<Limits, "workBytesMax" | "requestsInFlightMax" | "searchMsMax">;
+
+/** What a tenant's requests on this thread use and wait for. */
+interface Share {
+  requests: number;
+  bytes: number;
+  waiting: number;
+}
+
+export class Admission {
+  readonly #bytesMax: number;
+  readonly #tenantBytesMax: number;
+  readonly #tenantRequestsMax: number;
+  readonly #waitMsMax: number;
+  readonly #shares = new Map<number, Share>();
+  readonly #line = new FairQueue<Waiting>();
+  /** The request that is admitted as soon as the thread has room for it, whatever waits behind it. */
+  #first: { readonly flow: number; readonly item: Waiting } | undefined;
+  #bytes = 0;
+
+  constructor({ workBytesMax, requestsInFlightMax, searchMsMax }: AdmissionLimits) {
+    this.#bytesMax = workBytesMax;
+    this.#tenantBytesMax = Math.floor(workBytesMax * TENANT_SHARE);
+    this.#tenantRequestsMax = Math.ceil(requestsInFlightMax * TENANT_SHARE);
+    this.#waitMsMax = searchMsMax;
+  }
+
+  /** Memory (bytes) that the admitted requests are expected to need. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts a tenant's request in flight. Throws SK-SYS-429 if the tenant has too many. */
+  begin(tenant: number, life: RequestLife): void {
+    const share = this.#shareOf(tenant);
+    if (share.requests >= this.#tenantRequestsMax) {
+      throw new SkeinError("SK-SYS-429", "the tenant has too many requests in flight; retry in a moment", {
+        retryAfter: 1,
+      });
+    }
+    share.requests++;
+    life.join({
+      lifeEnded: () => {
+        share.requests--;
+        this.#forgetIfUnused(tenant, share);
+      },
+    });
+  }
+
+  /**
+   * Reserves memory until the request's life ends. Returns undefined if there is room now, otherwise a
+   * promise that resolves when there is, and rejects with SK-SYS-503 if that takes too long, or with the
+   * reason for which the life ends. A request that needs more than a tenant's share gets all of it.
+   */
+  reserve(tenant: number, life: RequestLife, bytes: number): Promise<void> | undefined {
+    const wanted = Math.min(bytes, this.#tenantBytesMax);
+    const share = this.#shareOf(tenant);
+    if (this.#first === undefined && share.waiting === 0 && this.#fits(share, wanted)) {
+      this.#hold(tenant, share, life, wanted);
+      return undefined;
+    }
+    return within(this.#wait(tenant, share, life, wanted), this.#waitMsMax, () => {
+      const late = new SkeinError("SK-SYS-503", "the server is busy; retry in a moment", { retryAfter: 1 });
+      life.end(late);
+      throw late;
+    });
+  }
+
+  #wait(tenant: number, share: Share, life: RequestLife, bytes: number): Promise<void> {
+    share.waiting++;
+    return new Promise((resolve, reject) => {
+      const giveUp = (reason: Error): void => {
+        reject(reason);
+        this.#admitWaiting(); // others may have waited behind it
+      };
+      const waiting = new Waiting(life, bytes, resolve, giveUp, () => share.waiting--);
+      life.join(waiting);
+      this.#line.add(tenant, waiting);
+      this.#admitWaiting();
+    });
+  }
+
+  #hold(tenant: number, share: Share, life: RequestLife, bytes: number): void {
+    share.bytes += bytes;
+    this.#bytes += bytes;
+    life.join({
+      lifeEnded: () => {
+        share.bytes -= bytes;
+        this.#bytes -= bytes;
+        this.#admitWaiting();
+        this.#forgetIfUnused(tenant, share);
+      },
+    });
+  }
+
+  #fits(share: Share, bytes: number): boolean {
+    return this.#bytes + bytes <= this.#bytesMax && share.bytes + bytes <= this.#tenantBytesMax;
+  }
+
+  /**
+   * Admits waiting requests, those of the tenants with the least use first. If the first of them needs more
+   * than the thread has left, the others wait too: small requests must not keep a large one out for good.
+   */
+  #admitWaiting(): void {
+    for (;;) {
+      this.#first ??= this.#line.take((waiting, tenant) => waiting.over || this.#hasShare(tenant, waiting));
+      if (this.#first === undefined) break;
+      const { flow: tenant, item: waiting } = this.#first;
+      if (!waiting.over) {
+        if (this.#bytes + waiting.bytes > this.#bytesMax) return;
+        this.#line.spent(tenant, waiting.bytes);
+        this.#hold(tenant, this.#shareOf(tenant), waiting.life, waiting.bytes);
+        waiting.admit();
+      }
+      this.#first = undefined;
+    }
+    if (this.#line.size === 0) this.#line.reset();
+  }
+
+  #hasShare(tenant: number, { bytes }: Waiting): boolean {
+    return this.#shareOf(tenant).bytes + bytes <= this.#tenantBytesMax;
+  }
+
+  #shareOf(tenant: number): Share {
+    let share = this.#shares.get(tenant);
+    if (share === undefined) {
+      share = { requests: 0, bytes: 0, waiting: 0 };
+      this.#shares.set(tenant, share);
+    }
+    return share;
+  }
+
+  #forgetIfUnused(tenant: number, { requests, bytes, waiting }: Share): void {
+    if (requests === 0 && bytes === 0 && waiting === 0) this.#shares.delete(tenant);
+  }
+}
+
+/** A request in the line. */
+class Waiting implements LifeMember {
+  readonly life: RequestLife;
+  readonly bytes: number;
+  readonly #resolve: () => void;
+  readonly #reject: (reason: Error) => void;
+  readonly #left: () => void;
+
+  /** `left` is called when the request no longer waits. */
+  constructor(
+    life: RequestLife,
+    bytes: number,
+    resolve: () => void,
+    reject: (reason: Error) => void,
+    left: () => void,
+  ) {
+    this.life = life;
+    this.bytes = bytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#left = left;
+  }
+
+  get over(): boolean {
+    return this.life.over;
+  }
+
+  admit(): void {
+    this.life.leave(this);
+    this.#left();
+    this.#resolve();
+  }
+
+  lifeEnded(reason: Error): void {
+    this.#left();
+    this.#reject(reason);
+  }
+}

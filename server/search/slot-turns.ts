@@ -1,0 +1,84 @@
+// Limits how many searches of a tenant's multi-searches run at the same time on this thread. The others wait
+// for their turn, and the tenant's keys take turns, so that one key's multi-searches delay neither other
+// queries nor other keys for long.
+import { FairQueue } from "../../shards/protocol/fair-queue.js";
+import type { LifeMember, RequestLife } from "../ground/jobs/request-life.js";
+
+/** The searches of one tenant. */
+interface Turns {
+  running: number;
+  readonly waiting: FairQueue<WaitingSlot>;
+}
+
+/** The key with which a multi-search was sent; null for the bootstrap key. */
+type KeyId = number | null;
+
+export class SlotTurns {
+  readonly #atOnceMax: number;
+  readonly #tenants = new Map<number, Turns>();
+
+  constructor(atOnceMax: number) {
+    this.#atOnceMax = atOnceMax;
+  }
+
+  /** Runs `work` when it is its turn. Rejects if the request's life ends before that. */
+  async run<T>(tenant: number, key: KeyId, life: RequestLife, work: () => Promise<T>): Promise<T> {
+    const turns = this.#of(tenant);
+    if (turns.running < this.#atOnceMax) turns.running++;
+    else await this.#turn(turns, key ?? 0, life);
+    try {
+      life.check();
+      return await work();
+    } finally {
+      this.#passOn(tenant, turns);
+    }
+  }
+
+  #turn({ waiting }: Turns, flow: number, life: RequestLife): Promise<void> {
+    return new Promise((resolve, reject) => waiting.add(flow, new WaitingSlot(life, resolve, reject)));
+  }
+
+  /** Passes a turn that is over to the next waiting search. */
+  #passOn(tenant: number, turns: Turns): void {
+    for (let next = turns.waiting.take(); next !== undefined; next = turns.waiting.take()) {
+      turns.waiting.spent(next.flow, 1);
+      if (next.item.begin()) return;
+    }
+    turns.waiting.reset();
+    if (--turns.running === 0) this.#tenants.delete(tenant);
+  }
+
+  #of(tenant: number): Turns {
+    let turns = this.#tenants.get(tenant);
+    if (turns === undefined) {
+      turns = { running: 0, waiting: new FairQueue() };
+      this.#tenants.set(tenant, turns);
+    }
+    return turns;
+  }
+}
+
+class WaitingSlot implements LifeMember {
+  readonly #life: RequestLife;
+  readonly #resolve: () => void;
+  readonly #reject: (reason: Error) => void;
+
+  constructor(life: RequestLife, resolve: () => void, reject: (reason: Error) => void) {
+    this.#life = life;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    life.join(this);
+  }
+
+  /** Returns false if the search is no longer wanted. */
+  begin(): boolean {
+    if (this.#life.over) return false;
+    this.#life.leave(this);
+    this.#resolve();
+    return true;
+  }
+
+  lifeEnded(reason: Error): void {
+    this.#reject(reason);
+  }
+}
