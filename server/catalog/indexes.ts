@@ -1,6 +1,7 @@
 // Builds index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A
-// field gets a new slot if one of its STORED_MEMBERS changes, so an old segment is never read under the new
-// definition. All functions are pure; the catalog stores the results.
+// field gets a new slot if its type changes, so an old segment's values are never read as another type. All
+// functions are pure; the catalog stores the results.
+import { isTextType } from "../ground/field-types.js";
 import { describe, isObject } from "../ground/input/json-value.js";
 import { object, optional, required } from "../ground/input/object-reader.js";
 import { type InputRules, refuse, text } from "../ground/input/readers.js";
@@ -27,7 +28,7 @@ import {
   type SettingsOf,
   settingsOf,
 } from "./definition/settings.js";
-import type { IndexRecord } from "./records/index-record.js";
+import { asReady, FIELD_USES, type FieldUse, type IndexRecord } from "./records/index-record.js";
 
 export const NEW_INDEX = object(
   { name: required(INDEX_NAME), schema: required(SCHEMA), settings: optional(SETTINGS) },
@@ -41,8 +42,8 @@ export const INDEX_CHANGE = object(
   { unknown: "ignored" },
 );
 
-/** Members of a field definition that determine the bytes in segments. */
-const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
+/** Members of a field definition that determine the bytes in segments, besides the type. */
+const STORED_MEMBERS = [...FIELD_USES, "optional", "language"] as const;
 
 /** An index record without the uid, ids and creation time that are assigned when the index is created. */
 export type IndexDraft = Omit<IndexRecord, "uid" | "id" | "tenant" | "createdAt">;
@@ -89,10 +90,11 @@ export function readChangedIndex(
   const change = fields === undefined ? record : changedFields(record, fields, hasRecords, rules);
   checkSettings(record.settings, change.fields, "settings", rules);
   return {
-    ...record,
+    ...asReady(record),
     fields: change.fields,
     nextSlot: change.nextSlot,
     schemaVersion: change.schemaVersion,
+    ...(change.unready === undefined ? {} : { unready: change.unready }),
     defaultSortingField: checkDefaultSortingField(sorting, change.fields, rules),
     schemaExtensions: extensions({ ...record.schemaExtensions, ...others }, "schema"),
   };
@@ -121,7 +123,7 @@ export function withSettings(
   return { ...record, settings, ...keys, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
 }
 
-type FieldChange = Pick<IndexRecord, "fields" | "nextSlot" | "schemaVersion">;
+type FieldChange = Pick<IndexRecord, "fields" | "nextSlot" | "schemaVersion" | "unready">;
 
 function changedFields(
   record: IndexRecord,
@@ -131,6 +133,7 @@ function changedFields(
 ): FieldChange {
   const { limits } = rules;
   const fields = new Map(record.fields.map((field) => [field.name, field]));
+  const unready = new Map(Object.entries(record.unready ?? {}));
   const names: string[] = [];
   let nextSlot = record.nextSlot;
   let stale = false;
@@ -144,6 +147,7 @@ function changedFields(
     const given = FIELD.read(merged(before, entry), path, rules);
     if (entry.drop === true) {
       fields.delete(name);
+      unready.delete(name);
       stale = true;
       return;
     }
@@ -151,9 +155,12 @@ function changedFields(
     if (!field.optional && (before?.optional ?? true) && hasRecords) {
       refuse(`${path}.optional`, "must be true: the index holds documents that may lack the field", rules);
     }
-    const rebuilt = before === undefined || STORED_MEMBERS.some((member) => before[member] !== field[member]);
-    fields.set(name, rebuilt ? { ...field, slot: nextSlot++ } : field);
-    stale ||= rebuilt || before.optional !== field.optional || before.language !== field.language;
+    const retyped = before === undefined || before.type !== field.type;
+    fields.set(name, retyped ? { ...field, slot: nextSlot++ } : field);
+    stale ||= retyped || STORED_MEMBERS.some((member) => before[member] !== field[member]);
+    const uses = retyped ? [] : unreadyUses(before, unready.get(name) ?? [], field);
+    if (uses.length > 0) unready.set(name, uses);
+    else unready.delete(name);
   });
   refuseDuplicates(names);
   if (fields.size > limits.fieldsPerIndexMax) {
@@ -164,7 +171,29 @@ function changedFields(
   if (nextSlot > FIXED_LIMITS.fieldSlotsPerIndexMax) {
     throw invalidIndex("schema.fields has been changed too often; copy the documents to a new index");
   }
-  return { fields: [...fields.values()], nextSlot, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
+  return {
+    fields: [...fields.values()],
+    nextSlot,
+    schemaVersion: record.schemaVersion + (stale ? 1 : 0),
+    ...(unready.size === 0 ? {} : { unready: Object.fromEntries(unready) }),
+  };
+}
+
+/**
+ * Returns the uses of a changed field for which some segments lack the data. `already` are those for which
+ * some lacked it before the change.
+ */
+function unreadyUses(
+  before: FieldDefinition,
+  already: readonly FieldUse[],
+  after: FieldDefinition,
+): FieldUse[] {
+  // Numbers are sorted by the values that filters read, too.
+  const sortsAnyway = !isTextType(after.type) && before.index && !already.includes("index");
+  return FIELD_USES.filter((use) => {
+    if (!after[use] || (use === "sort" && sortsAnyway)) return false;
+    return !before[use] || already.includes(use);
+  });
 }
 
 /**

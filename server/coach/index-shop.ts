@@ -6,8 +6,7 @@ import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { RankingRule, RuleDraft } from "../catalog/records/rule.js";
-import type { ResolvedSchema } from "../catalog/schema/resolved-schema.js";
-import { isTextType } from "../ground/field-types.js";
+import { isSearchable, type ResolvedSchema } from "../catalog/schema/resolved-schema.js";
 import { RequestLife } from "../ground/jobs/request-life.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import { parsedDocument } from "../search/fetch.js";
@@ -64,10 +63,11 @@ export class IndexShop {
  * The fields to search. Null means the fields in the settings. If the settings name none, every real query
  * has to name its own, so the coach searches all indexed text fields. Empty if the index has no such field.
  */
-function searchedFields({ searchable }: ResolvedSchema, { fields }: IndexRecord): string[] | null {
-  if (searchable.length > 0) return null;
-  const texts = fields.filter(({ type, index }) => isTextType(type) && index).map(({ name }) => name);
-  return texts.filter((name) => !name.includes(",")); // query_by is separated by commas
+function searchedFields(schema: ResolvedSchema, { fields }: IndexRecord): string[] | null {
+  if (schema.searchable.length > 0) return null;
+  const texts = fields.flatMap(({ name }) => schema.field(name) ?? []).filter(isSearchable);
+  const names = texts.map(({ name }) => name);
+  return names.filter((name) => !name.includes(",")); // query_by is separated by commas
 }
 
 function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {

@@ -13,6 +13,7 @@ import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
 import { OpenIndexes } from "./owner/open-indexes.js";
+import type { OnReindexed } from "./owner/rebuild.js";
 import { ShardHealth } from "./owner/shard-health.js";
 import { ShardMoments } from "./owner/shard-moments.js";
 import { Writes } from "./owner/writes.js";
@@ -46,6 +47,7 @@ export interface FleetOptions {
   /** `onOpened` is called after an index has been opened, `onWritten` after its documents have changed. */
   readonly onOpened?: (uid: number) => void;
   readonly onWritten?: (uid: number) => void;
+  readonly onReindexed?: OnReindexed;
 }
 
 export interface Fleet {
@@ -76,6 +78,7 @@ export interface ShardAccess {
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
+  const { onReindexed = async () => true } = options;
   const gate = new ShardGate(shards, threads);
   const locations = new Locations(shards);
   const largeWork = new Int32Array(new SharedArrayBuffer(shards * Int32Array.BYTES_PER_ELEMENT));
@@ -109,6 +112,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     recorder,
     answers,
     onOpened,
+    onReindexed,
   });
   const quarantines = new Quarantines(pool, gate, log);
   const onDamage = (shard: number, error: ShardError): void => indexes.onDamage(shard, error);

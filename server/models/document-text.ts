@@ -1,14 +1,15 @@
 // Builds the text to embed for a document: the values of some of its fields, one per line. Knows nothing
 // about models.
 
-import type { IndexRecord } from "../catalog/records/index-record.js";
+import { asReady, type IndexRecord } from "../catalog/records/index-record.js";
 import { resolvedSchemaOf } from "../catalog/schema/resolved-schema.js";
 import { isObject } from "../ground/input/json-value.js";
 
 /** Names of the fields that the index embeds. */
 export function embeddedFields(record: IndexRecord): readonly string[] {
   return (
-    record.settings.embedder.fields ?? resolvedSchemaOf(record).searchable.map(({ field }) => field.name)
+    record.settings.embedder.fields ??
+    resolvedSchemaOf(asReady(record)).searchable.map(({ field }) => field.name)
   );
 }
 

@@ -1,5 +1,6 @@
 // Creates the shard threads, their indexes, and the counters that this thread shares with the front-ends.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
+import { recordReindexed } from "../catalog/reindexed.js";
 import { OWNER_PLACE } from "../fleet/reads/index-standing.js";
 import type { Logger } from "../ground/log.js";
 import { FrontEnds } from "../http/frontends/front-ends.js";
@@ -15,7 +16,7 @@ import { startShards } from "./shards.js";
 
 /** Starts the shard threads. Opens no index and starts no front-end. */
 export async function startFleet(data: DataFloor) {
-  const { config, dataDir, shards, jobs, limits, log, recorder, teardown } = data;
+  const { catalog, config, dataDir, shards, jobs, limits, log, recorder, teardown } = data;
   const transport = await orExplain(() => chooseTransport(config, log));
   const frontEndCount = frontEndsBeside(transport, config, log);
   const frontEnds = new FrontEnds(limits, log);
@@ -37,6 +38,7 @@ export async function startFleet(data: DataFloor) {
     log,
     recorder,
     onOpened: indexEvents.opened,
+    onReindexed: (record) => recordReindexed(catalog, record, log),
     onWritten: indexEvents.written,
   });
   teardown.add(stop);

@@ -4,6 +4,10 @@ import type { FieldDefinition } from "../definition/schema.js";
 import { DEFAULT_SETTINGS, type SettingsOf } from "../definition/settings.js";
 import type { StoredKind } from "./kind.js";
 
+/** What a field can be used for, as members of its definition. */
+export const FIELD_USES = ["index", "facet", "sort"] as const;
+export type FieldUse = (typeof FIELD_USES)[number];
+
 export interface IndexRecord extends SettingsOf {
   /**
    * The index's permanent number, never reused. The data numbers under which the shards store its documents
@@ -22,6 +26,11 @@ export interface IndexRecord extends SettingsOf {
   /** Incremented by every change (to fields or analysis settings) that makes stored segments stale. */
   readonly schemaVersion: number;
   readonly nextSlot: number;
+  /**
+   * By field name, the uses that a schema change has allowed but that queries may not make yet, because
+   * segments with an older schema lack the data for them. Absent once all documents are re-indexed.
+   */
+  readonly unready?: Readonly<Record<string, readonly FieldUse[]>>;
   /**
    * The query log's number if it differs from the uid, as it does after a swap: two swapped indexes exchange
    * their logs along with their names.
@@ -54,6 +63,11 @@ export const DROP_KIND = {
   vital: false,
   copiedAs: null,
 } as const satisfies StoredKind;
+
+/** The record once all documents are re-indexed. */
+export function asReady({ unready, ...record }: IndexRecord): IndexRecord {
+  return record;
+}
 
 export function isMade({ making }: IndexRecord): boolean {
   return making !== true;

@@ -15,7 +15,7 @@ import type { ShardSchema } from "../../../shards/protocol/control.js";
 import { FIELD_TYPES, type FieldType, type ValueKind } from "../../ground/field-types.js";
 import type { FieldDefinition } from "../definition/schema.js";
 import type { IndexSettings } from "../definition/settings.js";
-import type { IndexRecord } from "../records/index-record.js";
+import type { FieldUse, IndexRecord } from "../records/index-record.js";
 
 /**
  * Distance between the schema versions of two analyser versions. No index reaches this many schema versions,
@@ -31,9 +31,12 @@ export interface ResolvedField {
   readonly kind: ValueKind;
   readonly array: boolean;
   readonly slot: number;
+  /** What queries may use the field for. False while documents are still re-indexed for that use. */
   readonly index: boolean;
   readonly facet: boolean;
   readonly sort: boolean;
+  /** The uses that are false only for as long as documents are re-indexed for them. */
+  readonly unready: readonly FieldUse[];
   /** True if query words also match inside longer words of the field's text. */
   readonly infix: boolean;
   /** Number of the language whose stemmer the field's text uses; 0 for none. */
@@ -61,15 +64,15 @@ export class ResolvedSchema {
 
   constructor(record: IndexRecord) {
     for (const definition of record.fields) {
-      const field = resolvedField(definition, record.settings);
+      const field = resolvedField(definition, record);
       this.#byName.set(field.name, field);
       this.#bySlot.set(field.slot, field);
     }
     this.symbolsToIndex = record.settings.symbols_to_index.join("");
     this.tokenSeparators = record.settings.token_separators.join("");
     this.searchable = this.#searchable(record);
-    const defaultSort = record.defaultSortingField;
-    this.defaultSort = defaultSort === null ? null : (this.#byName.get(defaultSort) ?? null);
+    const defaultSort = this.#byName.get(record.defaultSortingField ?? "");
+    this.defaultSort = defaultSort?.sort === true ? defaultSort : null;
     const { sku_fields: skus, brand_field: brand } = record.settings;
     this.skuSlots = skus.flatMap((name) => this.#byName.get(name)?.slot ?? []);
     this.brandSlot = brand === null ? null : (this.#byName.get(brand)?.slot ?? null);
@@ -148,8 +151,10 @@ function flagsOf(
   );
 }
 
-function resolvedField(definition: FieldDefinition, settings: IndexSettings): ResolvedField {
-  const { name, type, slot, index, facet, sort, infix } = definition;
+function resolvedField(definition: FieldDefinition, record: IndexRecord): ResolvedField {
+  const { settings, unready: { [definition.name]: unready = [] } = {} } = record;
+  const { name, type, slot, infix } = definition;
+  const may = (use: FieldUse): boolean => definition[use] && !unready.includes(use);
   const { code, kind, array } = FIELD_TYPES[type];
   const language = definition.language ?? settings.language;
   return {
@@ -159,9 +164,10 @@ function resolvedField(definition: FieldDefinition, settings: IndexSettings): Re
     kind,
     array,
     slot,
-    index,
-    facet,
-    sort,
+    index: may("index"),
+    facet: may("facet"),
+    sort: may("sort"),
+    unready,
     infix,
     language: kind === "string" && language !== null ? languageNumber(language) : 0,
   };

@@ -16,6 +16,7 @@ import type { Ask } from "../threads/shard-pool.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
 import { IndexRegistry } from "./index-registry.js";
 import { IndexState } from "./index-state.js";
+import type { OnReindexed } from "./rebuild.js";
 import { Residency } from "./residency.js";
 import { SchemaChanges } from "./schema-changes.js";
 import { recoverShard } from "./shard-recovery.js";
@@ -25,6 +26,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly threads: number;
   /** Called when an index has been opened. */
   readonly onOpened: (uid: number) => void;
+  readonly onReindexed: OnReindexed;
   readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
   readonly jobs: Jobs;
   readonly log: Logger;
@@ -134,7 +136,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
       const standing = told[i]!.filter((one) => one !== null);
       if (standing.length < told[i]!.length) continue;
       const state = this.#newState(record, standing);
-      state.rebuilding = staleSegments(standing) > 0;
+      state.rebuilding = staleSegments(standing) > 0 || record.unready !== undefined;
       this.states.set(record.uid, state);
     }
   }

@@ -1,13 +1,21 @@
-// Tracks a rebuild after a schema change. It lasts until all shards have the new schema and no segment has an
-// older one.
+// Tracks a rebuild after a schema change. It lasts until all shards have the new schema, no segment has an
+// older one, and the catalog has recorded that.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Logger } from "../../ground/log.js";
 import type { IndexState } from "./index-state.js";
 
+/**
+ * Called when no segment of the index has an older schema than this record's. Resolves with false if that
+ * could not be recorded, so the caller has to try again.
+ */
+export type OnReindexed = (record: IndexRecord) => Promise<boolean>;
+
 export interface Rebuild {
   readonly staleSegments: () => Promise<number>;
+  readonly onReindexed: OnReindexed;
   /** False once the index has been dropped or is damaged. */
   readonly wanted: () => boolean;
   /** Keeps the index open until the returned function is called. */
@@ -73,9 +81,9 @@ export async function rebuilt(
   }
 }
 
-async function look(state: IndexState, { staleSegments }: Rebuild): Promise<void> {
+async function look(state: IndexState, { staleSegments, onReindexed }: Rebuild): Promise<void> {
   const { record } = state;
-  const rebuilding = (await staleSegments()) > 0;
+  const rebuilding = (await staleSegments()) > 0 || !(await onReindexed(record));
   if (state.record === record) state.rebuilding = rebuilding;
 }
 

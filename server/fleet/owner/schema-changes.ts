@@ -6,12 +6,13 @@ import type { Logger } from "../../ground/log.js";
 import type { IndexUse } from "../reads/reads.js";
 import { type IndexMessages, sumStats } from "./index-messages.js";
 import type { IndexState } from "./index-state.js";
-import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
+import { followRebuild, type OnReindexed, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
 
 export interface SchemaChangesOptions {
   readonly messages: IndexMessages;
   readonly jobs: Jobs;
   readonly log: Logger;
+  readonly onReindexed: OnReindexed;
   /** See OpenIndexes. */
   readonly state: (uid: number) => IndexState;
   readonly use: (uid: number) => Promise<IndexUse<IndexState>>;
@@ -70,9 +71,10 @@ export class SchemaChanges {
   }
 
   #rebuild(state: IndexState): Rebuild {
-    const { messages, keep, isSound, jobs, log } = this.#options;
+    const { messages, keep, isSound, onReindexed, jobs, log } = this.#options;
     return {
       staleSegments: async () => sumStats(await messages.stats(state.newest)).staleSegments,
+      onReindexed,
       wanted: () => isSound(state),
       keep: () => keep(state.record.uid),
       jobs,

@@ -8,7 +8,7 @@ import {
   type SeqSet,
 } from "../../../shards/protocol/unseen.js";
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../../shards/protocol/write.js";
-import type { IndexRecord } from "../../catalog/records/index-record.js";
+import { asReady, type IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
 import { fault } from "../../ground/fault.js";
@@ -138,7 +138,7 @@ export class Writes {
     const deadlineMs = performance.now() + REBUILD_WAIT_MS_MAX;
     for (;;) {
       const { record } = this.#indexes.state(uid);
-      const program = compile(record);
+      const program = compile(asReady(record));
       await this.#rebuilt(uid, deadlineMs);
       const deleted = await this.#jobs.run(job, async () => {
         const state = this.#indexes.state(uid);

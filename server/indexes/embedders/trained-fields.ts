@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { FLAG_INDEX } from "../../../engine-wasm/assembly/layout.js";
 import type { BuildSchema } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../../engine-wasm/host/vectors/trainer.js";
-import type { IndexRecord } from "../../catalog/records/index-record.js";
+import { asReady, type IndexRecord } from "../../catalog/records/index-record.js";
 import { isSearchable, type ResolvedField, resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
 
 /**
@@ -25,7 +25,7 @@ export interface Trained {
 }
 
 export function trainedFields(record: IndexRecord): Trained {
-  const schema = resolvedSchemaOf(record);
+  const schema = resolvedSchemaOf(asReady(record));
   const { fields: chosen } = record.settings.embedder;
   const fields: readonly ResolvedField[] =
     chosen === null

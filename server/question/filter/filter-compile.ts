@@ -102,6 +102,8 @@ function filterableField(clause: FilterClause, schema: ResolvedSchema): Resolved
   const field = schema.field(clause.field);
   if (field === undefined)
     throw filterError(`unknown field '${shorten(clause.field)}'`, clause.at, "a field of the schema or 'id'");
+  if (field.unready.includes("index"))
+    throw filterError(`field '${clause.field}' is being re-indexed and cannot be filtered yet`, clause.at);
   if (!field.index)
     throw filterError(`field '${clause.field}' has index: false and cannot be filtered`, clause.at);
   return field;

@@ -192,6 +192,8 @@ export function searchedFields(
     const field = schema.field(name);
     if (field === undefined)
       throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
+    if (field.unready.includes("index"))
+      throw invalid(`${parameter}: field '${name}' is being re-indexed and cannot be searched yet`);
     if (!isSearchable(field)) {
       throw invalid(
         `${parameter}: field '${name}' cannot be searched; expected an indexed string or string[] field`,

@@ -50,6 +50,8 @@ function unsortable(parameter: string, field: ResolvedField): SkeinError | null 
   if (field.array)
     return invalid(`${parameter}: field '${field.name}' is an array; arrays cannot be sorted by`);
   if (field.sort) return null;
+  if (field.unready.includes("sort"))
+    return invalid(`${parameter}: field '${field.name}' is being re-indexed and cannot be sorted by yet`);
   return invalid(
     `${parameter}: field '${field.name}' cannot be sorted by; its schema entry needs sort: true`,
   );

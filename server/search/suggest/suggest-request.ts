@@ -99,6 +99,10 @@ function groupField(given: string, schema: ResolvedSchema): ResolvedField | null
   const field = schema.field(name);
   if (field === undefined)
     throw invalid(`group_by_field: unknown field '${name}'; expected a field of the schema`);
+  if (field.unready.includes("facet"))
+    throw invalid(
+      `group_by_field: field '${name}' is being re-indexed, so documents cannot be counted by it yet`,
+    );
   if (!field.facet) {
     throw invalid(
       `group_by_field: documents cannot be counted by field '${name}'; its schema entry needs facet: true`,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { FieldDefinition } from "../../../../server/catalog/definition/schema.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../../server/catalog/indexes.js";
-import type { IndexRecord } from "../../../../server/catalog/records/index-record.js";
+import { asReady, type IndexRecord } from "../../../../server/catalog/records/index-record.js";
 import { indexView } from "../../../../server/catalog/view.js";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
 import { SERVERS } from "../record.js";
@@ -162,11 +162,43 @@ describe("a schema change", () => {
     expect(field(again, "price").slot).toBe(4);
   });
 
-  test("gives a new type or flag a new slot, and keeps other properties", () => {
+  test("gives only a new type a new slot, and keeps other properties", () => {
     const record = change({ fields: [{ name: "brand", facet: false }] });
-    expect(field(record, "brand")).toMatchObject({ type: "string", facet: false, sort: true, slot: 4 });
+    expect(field(record, "brand")).toMatchObject({ type: "string", facet: false, sort: true, slot: 1 });
+    expect(record.schemaVersion).toBe(2);
     const retyped = change({ fields: [{ name: "brand", type: "string[]" }] });
     expect(field(retyped, "brand")).toMatchObject({ type: "string[]", facet: false, sort: false, slot: 4 });
+  });
+
+  const uses = (index: boolean, facet: boolean, sort: boolean) => ({ index, facet, sort });
+  const ALL = uses(true, true, true);
+  const NONE = uses(false, false, false);
+
+  test.each<[type: string, steps: object[], unready: string[] | undefined]>([
+    ["string", [uses(true, false, false), ALL], ["facet", "sort"]],
+    ["string", [NONE, ALL], ["index", "facet", "sort"]],
+    ["string", [ALL, uses(true, false, false)], undefined],
+    ["string", [uses(true, false, true), uses(true, true, true)], ["facet"]],
+    ["string", [ALL, uses(true, false, true), ALL], ["facet"]],
+    ["string", [uses(true, false, false), uses(true, true, false), ALL], ["facet", "sort"]],
+    ["string", [NONE, uses(true, true, false), uses(true, false, false)], ["index"]],
+    ["string", [uses(true, false, false), ALL, { ...ALL, language: "de" }], ["facet", "sort"]],
+    ["string", [uses(true, false, false), ALL, { type: "string[]" }], undefined],
+    ["string", [uses(true, false, false), ALL, { drop: true }], undefined],
+    ["int32", [uses(true, false, false), ALL], ["facet"]],
+    ["int32", [NONE, uses(true, false, true)], ["index", "sort"]],
+    ["int32", [NONE, uses(true, false, false), uses(true, false, true)], ["index", "sort"]],
+  ])("%s %j: queries have to wait for %j", (type, [first, ...steps], unready) => {
+    const made = make({ name: "x", schema: { fields: [{ name: "a", type, ...first }] } });
+    const record = steps.reduce<IndexRecord>(
+      (at, step) => change({ fields: [{ name: "a", ...step }] }, true, at),
+      made,
+    );
+    expect(record.unready?.a).toEqual(unready);
+    if (unready !== undefined) {
+      expect(change({ fields: [{ name: "b", type: "bool" }] }, true, record).unready).toEqual(record.unready);
+      expect(asReady(record)).not.toHaveProperty("unready");
+    }
   });
 
   test("leaves segments current for unknown properties and the sorting field", () => {

@@ -36,6 +36,7 @@ function changedIndex(stale: number[]) {
   const freed = new Promise<void>((resolve) => (free = resolve));
   const rebuild: Rebuild = {
     staleSegments: async () => (stale.length > 1 ? stale.shift()! : stale[0]!),
+    onReindexed: async () => true,
     wanted: () => true,
     keep: () => free,
     jobs,
@@ -51,6 +52,15 @@ test("an index counts as rebuilding and stays loaded until nothing is stale", as
   expect(jobs.has({ name: "follow a rebuild", subject })).toBe(true);
   await freed;
   expect(state.rebuilding).toBe(false);
+});
+
+test("an index counts as rebuilding until the end of its re-indexing is recorded", async () => {
+  const { state, rebuild, freed } = changedIndex([0]);
+  const recorded = [false, true];
+  await followRebuild(state, { ...rebuild, onReindexed: async () => recorded.shift()! });
+  expect(state.rebuilding).toBe(true);
+  await freed;
+  expect([state.rebuilding, recorded]).toEqual([false, []]);
 });
 
 test("nothing is followed when nothing is stale", async () => {
