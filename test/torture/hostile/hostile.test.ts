@@ -70,6 +70,7 @@ describe("the judge", () => {
   const attack: Attack = { name: "one", what: "nothing", waves: [] };
   const good: Seen = {
     attack,
+    load: 0,
     counts: { sent: 3, endings: { 200: 2, 503: 1 }, longestMs: 400, withoutRetryAfter: 0 },
     same: visitor,
     other: visitor,

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { machineCard, machineText } from "../../../bench/machine.js";
 import { TRANSPORTS } from "../../e2e/world/transports.js";
 import { ATTACKS } from "./attacks.js";
-import { lineOf, tableOf } from "./report.js";
+import { findingsOf, rowOf, tableHead } from "./report.js";
 import { attackAll } from "./run.js";
 import type { SiteOptions } from "./site.js";
 
@@ -47,7 +47,10 @@ export async function hostile(args: readonly string[]): Promise<number> {
   console.log(
     `a heap of ${heapMiB} MiB, ${frontEnds} front-ends, http: ${options.http}, ${documents} documents`,
   );
-  const outcomes = await attackAll(attacks, options, minutes, (outcome) => console.log(lineOf(outcome)));
-  console.log(`\n${tableOf(outcomes)}`);
+  // A server must not outlive the run.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  console.log(`\n${tableHead()}`);
+  const outcomes = await attackAll(attacks, options, minutes, (outcome) => console.log(rowOf(outcome)));
+  console.log(`\n${findingsOf(outcomes)}`);
   return outcomes.some(({ findings }) => findings.length > 0) ? 1 : 0;
 }

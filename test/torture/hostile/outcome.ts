@@ -5,6 +5,8 @@ import type { VisitorReport } from "./visitor.js";
 
 export interface Seen {
   readonly attack: Attack;
+  /** The machine's load average over a minute when the attack began: what else kept its processors busy. */
+  readonly load: number;
   readonly counts: Counts;
   readonly same: VisitorReport;
   readonly other: VisitorReport;

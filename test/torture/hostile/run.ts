@@ -2,6 +2,7 @@
 // server meanwhile and compares what happened with the attack's bounds.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { loadavg } from "node:os";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import { sleep, type TestServer } from "../../e2e/world/harness.js";
 import { type Attack, BOUNDS, type Bounds, type Mishap } from "./attack.js";
@@ -50,6 +51,7 @@ async function carryOut(site: Site, attack: Attack, heapMiB: number): Promise<Ou
   await server.launch();
   const { place } = site;
   await warmUp(site);
+  const load = loadavg()[0]!;
   const resident = new Resident(server);
   const visitors = [site.visitorKeys.same, site.visitorKeys.other].map((key) => new Visitor(place, key));
   const attacker = fork(builtFile("test/torture/hostile/attacker.js"), { serialization: "advanced" });
@@ -70,7 +72,7 @@ async function carryOut(site: Site, attack: Attack, heapMiB: number): Promise<Ou
     .slice(logged)
     .filter(({ level }) => level === "error" || level === "fatal")
     .map(({ msg }) => String(msg));
-  const seen = { attack, counts, same, other, resident: resident.end(), lived, drainMs, stop, errors };
+  const seen = { attack, load, counts, same, other, resident: resident.end(), lived, drainMs, stop, errors };
   return { ...seen, findings: judge(seen, bounds, heapMiB) };
 }
 

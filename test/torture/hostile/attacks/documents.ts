@@ -7,8 +7,8 @@ import { GOODS, type Place, post } from "../place.js";
 const MIB = 1024 * 1024;
 /** `batchDocumentsMax` */
 const BATCH_DOCUMENTS = 10_000;
-/** Bytes of a bomb when it is decompressed: sixteen times what a batch may have. */
-const BOMB_BYTES = 1024 * MIB;
+/** Bytes of a bomb when it is decompressed: four times what a batch may have. */
+const BOMB_BYTES = 256 * MIB;
 /** Writes have no deadline; these answers wait for the batches before them. */
 const WRITE_MS_MAX = 60_000;
 
@@ -48,10 +48,10 @@ export const DOCUMENTS: readonly Attack[] = [
   },
   {
     name: "gzip bombs",
-    what: "batches and imports of 1 MiB that decompress to 1 GiB of spaces, by 60 clients",
+    what: "batches and imports of 256 KiB that decompress to 256 MiB of spaces, by 60 clients",
     waves: [
-      documents("batch", bomb, { clients: 30, requests: 90, manner: { kind: "reads" } }),
-      documents("import", bomb, { clients: 30, requests: 90, manner: { kind: "reads" } }),
+      documents("batch", bomb, { clients: 30, requests: 60, manner: { kind: "reads" } }),
+      documents("import", bomb, { clients: 30, requests: 60, manner: { kind: "reads" } }),
     ],
     bounds: { endMsMax: WRITE_MS_MAX, drainMsMax: WRITE_MS_MAX },
   },

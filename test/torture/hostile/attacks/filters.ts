@@ -43,7 +43,7 @@ export const FILTERS: readonly Attack[] = [
     waves: [filterWave(320, 1_280)],
   },
   {
-    name: "2,600 filters",
+    name: "filters at once",
     what: `2,600 filters of ${CLAUSES} comparisons, all at once`,
     waves: [filterWave(2_600, 2_600)],
   },
