@@ -224,12 +224,18 @@ export class Shard {
     this.#builder.rest();
   }
 
-  /** Closes every index, then the database. */
+  /**
+   * Closes every index, then the database. If an index cannot be closed, closes all others and the database
+   * before it throws.
+   */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.backups.dropAll();
-    for (const uid of [...this.#indexes.keys()]) await this.closeIndex(uid);
+    const failed: unknown[] = [];
+    const tried = (closing: Promise<void>): Promise<unknown> => closing.catch((error) => failed.push(error));
+    await tried(this.backups.dropAll());
+    for (const uid of [...this.#indexes.keys()]) await tried(this.closeIndex(uid));
     await this.#options.store.close();
+    if (failed.length > 0) throw failed[0];
   }
 
   /**

@@ -59,7 +59,10 @@ export interface Fleet {
   readonly access: ShardAccess;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
-  /** Waits for running requests, then closes the shards' databases and ends their threads. */
+  /**
+   * Waits for running requests except reads, then closes the shards' databases and ends their threads.
+   * Terminates a thread that needs too long. Rejects if a shard did not close in good order.
+   */
   stop(): Promise<void>;
 }
 
@@ -73,6 +76,9 @@ export interface ShardAccess {
   /** See ShardPool.connect. */
   connect(shard: number): ConnectedShard | null;
 }
+
+/** Time (ms) that a shard has to close its indexes and its database. */
+const CLOSE_MS_MAX = 12_000;
 
 /** Starts the shards without opening any index. Throws the error of a shard that fails to start. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
@@ -96,7 +102,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     }),
     readerOf: readersOf(engine, log),
     ping: encodePing,
-    checkPing: decodeEmptyReply,
+    checkReply: decodeEmptyReply,
     limits,
     log,
     recover: (shard, ask) => indexes.recover(shard, ask),
@@ -130,7 +136,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   try {
     await pool.start();
   } catch (error) {
-    await pool.close(encodeShutdown);
+    await pool.close(encodeShutdown).catch(() => undefined);
     throw error;
   }
   return {
@@ -143,7 +149,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     health: new ShardHealth(pool, calls, (uid) => indexes.find(uid)?.newest, log),
     async stop() {
       indexes.stop();
-      await pool.close(encodeShutdown);
+      await pool.close(encodeShutdown, CLOSE_MS_MAX);
     },
   };
 }

@@ -60,8 +60,8 @@ export interface ShardPoolOptions {
   readonly readerOf?: ReaderOf;
   /** Creates the first request to a new thread. Nothing else is sent until the thread has answered it. */
   readonly ping: () => Message;
-  /** Throws if a ping's reply is a refusal. */
-  readonly checkPing: (reply: Uint8Array) => void;
+  /** Throws if the reply to a ping or to the last request is a refusal. */
+  readonly checkReply: (reply: Uint8Array) => void;
   readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
   readonly log: Logger;
   /** Brings a restarted thread into the state of the one that died. Called again until it succeeds. */
@@ -113,7 +113,7 @@ export class ShardPool {
    * the thread dies while the request is in flight, or if a restart takes longer than `searchMsMax`.
    */
   ask(shard: number, request: Message): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).send((to) => to.run(request));
+    return (this.#threads[shard] as ShardThread).send(false, (to) => to.run(request));
   }
 
   /**
@@ -121,7 +121,7 @@ export class ShardPool {
    * transferred. Reads of different flows share the shard fairly.
    */
   read(shard: number, request: Uint8Array, flow: number, life: RequestLife): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).send((to) => to.reads.ask(request, flow, life));
+    return (this.#threads[shard] as ShardThread).send(true, (to) => to.reads.ask(request, flow, life));
   }
 
   /**
@@ -145,9 +145,15 @@ export class ShardPool {
     for (const thread of this.#threads) thread.readerFailed(uid);
   }
 
-  /** Refuses new requests, waits for those in flight, sends each thread a last request and ends it. */
-  async close(last: () => Message): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.close(last())));
+  /**
+   * Refuses new requests, waits for those in flight except reads, sends each thread a last request and ends
+   * it. A thread that needs more than `msMax` milliseconds for this is terminated. Rejects, once all threads
+   * have ended, if one of them did not close in good order.
+   */
+  async close(last: () => Message, msMax = Number.POSITIVE_INFINITY): Promise<void> {
+    const closed = await Promise.allSettled(this.#threads.map((thread) => thread.close(last(), msMax)));
+    const failed = closed.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 }
 
@@ -165,11 +171,14 @@ class ShardThread {
   #lives = 0;
   #state: "starting" | "open" | "restarting" | "closed" = "starting";
   #inside = 0;
+  /** The requests in flight that are not reads. */
+  #ordered = 0;
   #sent = 0;
   #waiting = 0;
   #refused = 0;
   #restarts = 0;
   #reopened: Promise<void> = Promise.resolve();
+  #isClosing = false;
   #idle: (() => void) | null = null;
 
   constructor(shard: number, options: ShardPoolOptions) {
@@ -199,17 +208,18 @@ class ShardThread {
   }
 
   async start(): Promise<void> {
-    this.#options.checkPing(await this.#life.run(this.#options.ping()));
+    this.#options.checkReply(await this.#life.run(this.#options.ping()));
     this.#state = "open";
   }
 
   /** `ask` sends the request to the thread's present life. */
-  async send(ask: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
+  async send(isRead: boolean, ask: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
       this.#refused++;
       throw unavailable(`shard ${this.#shard} has too many requests waiting`);
     }
     this.#inside++;
+    if (!isRead) this.#ordered++;
     let life: ShardLife | null = null;
     try {
       if (this.#state === "restarting") await this.#waitForRestart();
@@ -225,7 +235,7 @@ class ShardThread {
       });
     } finally {
       this.#inside--;
-      if (this.#inside === 0) this.#idle?.();
+      if (!isRead && --this.#ordered === 0) this.#idle?.();
     }
   }
 
@@ -241,19 +251,32 @@ class ShardThread {
     this.#life.readerFailed(uid);
   }
 
-  async close(last: Message): Promise<void> {
-    if (this.#state === "restarting") await this.#waitForRestart().catch(() => undefined);
-    const wasOpen = this.#state === "open";
-    this.#state = "closed";
-    if (this.#inside > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  /** See ShardPool.close. */
+  async close(last: Message, msMax: number): Promise<void> {
     try {
-      if (wasOpen) await this.#life.run(last);
-    } catch (error) {
-      this.#options.log.error({ err: error, shard: this.#shard }, "shard did not close in good order");
+      await within(this.#closeInOrder(last), msMax, () => {
+        throw new Error(`it takes longer than ${msMax} ms`);
+      });
+    } catch (cause) {
+      throw new Error(`shard ${this.#shard} did not close in good order`, { cause });
     } finally {
+      this.#state = "closed";
       this.#watchdog.stop();
       await this.#life.end();
     }
+  }
+
+  /**
+   * First waits for a running attempt to restart the thread, because ending a thread while it opens its
+   * database may crash the process.
+   */
+  async #closeInOrder(last: Message): Promise<void> {
+    this.#isClosing = true;
+    await this.#reopened;
+    if (this.#state !== "open") return;
+    this.#state = "closed";
+    if (this.#ordered > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#options.checkReply(await this.#life.run(last));
   }
 
   #begin(): ShardLife {
@@ -283,12 +306,12 @@ class ShardThread {
   }
 
   /**
-   * Restarts the thread. Keeps trying until it succeeds or the pool is closed, because an index cannot answer
-   * without all of its shards.
+   * Restarts the thread. Keeps trying until it succeeds or the pool is being closed, because an index cannot
+   * answer without all of its shards.
    */
   async #reopen(): Promise<void> {
     let pause = RECOVER_PAUSE_MS_FIRST;
-    while (this.#state === "restarting") {
+    while (this.#state === "restarting" && !this.#isClosing) {
       try {
         await this.#recoverOnce();
         if (this.#state === "restarting") {
@@ -302,6 +325,7 @@ class ShardThread {
           { err: error, shard: this.#shard },
           "shard could not be reopened; trying again",
         );
+        if (this.#isClosing) return;
         await sleep(pause, undefined, { ref: false });
         pause = Math.min(pause * 2, RECOVER_PAUSE_MS_MAX);
       }
@@ -312,10 +336,11 @@ class ShardThread {
   async #recoverOnce(): Promise<void> {
     await this.#life.end();
     await this.#options.followers?.ended(this.#shard);
+    if (this.#state === "closed") throw unavailable("the server is stopping");
     const life = this.#begin();
     this.#life = life;
     this.#watchdog.begin();
-    this.#options.checkPing(await life.run(this.#options.ping()));
+    this.#options.checkReply(await life.run(this.#options.ping()));
     await this.#options.recover(this.#shard, (request) => life.run(request));
     if (life.ended) throw new Error(`shard ${this.#shard} ended again while it was reopened`);
   }

@@ -127,7 +127,7 @@ function pool(
       engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
     }),
     ping: encodePing,
-    checkPing: decodeEmptyReply,
+    checkReply: decodeEmptyReply,
     limits,
     log,
     // A restarted thread would not have the index open. Its requests fail instead, and the next start

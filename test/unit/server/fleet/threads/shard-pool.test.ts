@@ -32,7 +32,7 @@ async function startPool(options: PoolOptions = {}) {
     shards: 2,
     workerData: (shard, beats) => ({ shard, beats, dieDir: options.dieDir }),
     ping: () => message(ECHO),
-    checkPing: () => undefined,
+    checkReply: () => undefined,
     limits: {
       shardQueueRequestsMax: options.queue ?? 100,
       searchMsMax: 60_000,
@@ -171,8 +171,41 @@ describe("shard pool", () => {
     expect((await pool.ask(0, message(ECHO_SLOW, 4)))[1]).toBe(4);
     expect(pool.readings()[0]!.restarts).toBe(0);
   });
+});
 
-  it("finishes running requests when it is closed, then refuses", async () => {
+describe("closing a shard pool", () => {
+  it("ends a thread that does not close in time, and says which shard it was", async () => {
+    const pool = await startPool();
+    let turn = 0;
+    const closed = pool.close(() => message(turn++ === 0 ? ECHO : HANG), 50);
+    await expect(closed).rejects.toThrow("shard 1 did not close in good order");
+    pools.length = 0;
+  });
+
+  it("waits for no reads, and says when the last request was refused", async () => {
+    const pool = await startPool();
+    const read = pool.read(0, message(ECHO_SLOW), TENANT, new RequestLife());
+    const outcome = expect(read).rejects.toMatchObject({ code: "SK-SE-503" });
+    await expect(pool.close(() => message(THROW))).rejects.toThrow("shard 0 did not close in good order");
+    await outcome;
+    pools.length = 0;
+  });
+
+  it("ends while a thread that has died cannot be restarted", async () => {
+    let attempts = 0;
+    const pool = await startPool({
+      recover: async () => {
+        attempts++;
+        throw new Error("not now");
+      },
+    });
+    await expect(pool.ask(1, message(EXIT))).rejects.toMatchObject({ code: "SK-SE-503" });
+    await pool.close(() => message(ECHO));
+    expect(attempts).toBeLessThan(3);
+    pools.length = 0;
+  });
+
+  it("finishes running requests, then refuses", async () => {
     const pool = await startPool();
     const late = pool.ask(0, message(ECHO_LATE, 8));
     await pool.close(() => message(ECHO));
