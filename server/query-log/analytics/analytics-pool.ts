@@ -80,15 +80,17 @@ export class AnalyticsPool {
     return this.#reports.run(() => this.run(task));
   }
 
-  /** Closes the log and stops the thread. All tasks must have ended. */
+  /**
+   * Closes the log and stops the thread. All tasks must have ended. Throws, once the thread has ended, if the
+   * log did not close in good order.
+   */
   async stop(): Promise<void> {
     if (this.#pool === null) return;
     try {
       await this.run({ kind: "close" });
-    } catch (error) {
-      this.#log.error({ err: error }, "the query log did not close in good order");
+    } finally {
+      await this.#pool.destroy();
     }
-    await this.#pool.destroy();
   }
 
   #start(): Piscina {

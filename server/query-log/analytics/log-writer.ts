@@ -38,11 +38,12 @@ export class LogWriter {
   /** Chunks not yet durable, oldest first. */
   readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  #isSending = false;
+  /** Sends the waiting chunks; null if there are none. */
+  #sending: Promise<void> | null = null;
   /** The latest attempt to send the oldest chunk. Resolves with false if it must be sent again. */
   #attempt: Promise<boolean> = Promise.resolve(true);
   #storageFails = false;
-  #stopping = false;
+  readonly #stop = new AbortController();
 
   constructor(options: LogWriterOptions) {
     this.#options = options;
@@ -71,10 +72,14 @@ export class LogWriter {
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
 
-  /** Flushes one last time. Rows that still cannot be stored are lost. */
+  /** Sends all rows one last time. Throws if some could not be stored; they are lost. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    await this.flush();
+    await this.#options.others?.();
+    this.#sendChunk();
+    this.#stop.abort();
+    await this.#sending;
+    if (this.#waitingBytes > 0)
+      throw new Error(`${this.#waitingBytes} bytes of searches could not be logged`);
   }
 
   #add(put: () => boolean): void {
@@ -98,21 +103,24 @@ export class LogWriter {
     const chunk = this.#chunk.take();
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
-    if (!this.#isSending) void this.#sendAll();
+    this.#sending ??= this.#sendAll();
   }
 
-  /** Sends all waiting chunks, oldest first, and retries those that could not be stored. Never rejects. */
+  /**
+   * Sends all waiting chunks, oldest first, and retries those that could not be stored. Gives up when an
+   * attempt fails after `stop` was called. Never rejects.
+   */
   async #sendAll(): Promise<void> {
-    this.#isSending = true;
+    const { signal } = this.#stop;
     for (let chunk = this.#waiting[0]; chunk !== undefined; chunk = this.#waiting[0]) {
       this.#attempt = this.#isSent(chunk);
       if (await this.#attempt) {
         this.#waiting.shift();
         this.#waitingBytes -= chunk.length;
-      } else if (this.#stopping) break;
-      else await sleep(RETRY_MS, undefined, { ref: false });
+      } else if (signal.aborted) break;
+      else await sleep(RETRY_MS, undefined, { ref: false, signal }).catch(() => undefined); // stopped: now
     }
-    this.#isSending = false;
+    this.#sending = null;
   }
 
   /** Sends a chunk. Returns false if it must be sent again later. */
