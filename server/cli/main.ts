@@ -51,7 +51,7 @@ async function run(args: readonly string[]): Promise<number> {
     .version(VERSION, "-V, --version")
     .addHelpText("after", EXAMPLES);
   for (const command of [
-    serveCommand(),
+    serveCommand(setExit),
     importCommand(setExit),
     searchCommand(),
     similarCommand(),

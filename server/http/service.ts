@@ -1,11 +1,11 @@
 // Turns a request into a reply: runs the phases and the route's handler, writes the audit log, and handles
 // every failure in one place. Knows nothing about HTTP libraries or particular routes.
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AskedOperation, entryOf } from "../access/audit/operations.js";
 import { corsHeaders } from "../access/edge/cors.js";
 import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../access/edge/headers.js";
 import { SkeinError } from "../ground/errors.js";
-import { within } from "../ground/jobs/deadline.js";
 import { type Door, pass, unlessDeleted } from "./phases.js";
 import { errorReply, unexpected } from "./respond.js";
 import { isSearch, type Route } from "./route.js";
@@ -15,6 +15,7 @@ import { closeStream } from "./transport/exchange.js";
 import {
   ClientGone,
   type HttpHandler,
+  type HttpListener,
   type HttpReply,
   type HttpRequest,
   type TextReply,
@@ -22,6 +23,13 @@ import {
 import { Visit } from "./visit.js";
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
+/** How often (ms) a stop looks whether it may go on. */
+const DRAIN_LOOK_MS = 10;
+/**
+ * While connections are open, a stop goes on only when no request has arrived for this long (ms). A client
+ * that sends one request after another thus gets a reply with `Connection: close`, and not a reset.
+ */
+const QUIET_MS = 250;
 
 export class HttpService<S extends SearchServices> {
   readonly #services: S;
@@ -32,7 +40,9 @@ export class HttpService<S extends SearchServices> {
   /** Ends most requests' lives. There is only one, because an error is expensive to create. */
   readonly #answered = new Error("the request has been answered");
   #requests = 0;
-  #idle: (() => void) | null = null;
+  /** The requests that have not been completely answered yet. */
+  readonly #running = new Set<HttpRequest>();
+  #lastArrivalMs = 0;
 
   /** `elsewhere` answers requests that match none of `routes`. If it is null, they get 404. */
   constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
@@ -49,28 +59,53 @@ export class HttpService<S extends SearchServices> {
     this.#door.stage = "serving";
   }
 
-  /**
-   * Refuses new requests. Resolves when the running requests have been answered, or after `ms` milliseconds.
-   */
-  async drain(ms: number): Promise<void> {
+  /** Refuses new requests from now on. */
+  refuse(): void {
     this.#door.stage = "stopping";
-    if (this.#services.requests.own === 0) return;
-    const idle = new Promise<void>((resolve) => (this.#idle = resolve));
-    await within(idle, ms, () => undefined);
+  }
+
+  /**
+   * Resolves when all running requests have been answered and the listener's connections are quiet, or after
+   * `ms` milliseconds. Does not wait for requests whose client has left.
+   */
+  async drain(ms: number, listener: Pick<HttpListener, "connections">): Promise<void> {
+    const endMs = performance.now() + ms;
+    while (!this.#isQuiet(listener.connections)) {
+      if (performance.now() >= endMs) {
+        const requests = this.#unanswered();
+        if (requests > 0) this.#services.log.warn({ requests, ms }, "requests are cut off by the stop");
+        return;
+      }
+      await sleep(DRAIN_LOOK_MS);
+    }
+  }
+
+  #isQuiet(connections: number): boolean {
+    if (this.#unanswered() > 0) return false;
+    return connections === 0 || performance.now() - this.#lastArrivalMs >= QUIET_MS;
+  }
+
+  #unanswered(): number {
+    let count = 0;
+    for (const { aborted } of this.#running) if (!aborted) count++;
+    return count;
   }
 
   /** Answers a request. Never rejects. */
-  readonly handle = (request: HttpRequest): Promise<HttpReply> =>
-    this.#elsewhere === null || this.#door.router.has(request.method, request.path)
-      ? this.#answer(request)
+  readonly handle = (request: HttpRequest): Promise<HttpReply> => {
+    const arrivedMs = performance.now();
+    this.#lastArrivalMs = arrivedMs;
+    return this.#elsewhere === null || this.#door.router.has(request.method, request.path)
+      ? this.#answer(request, arrivedMs)
       : this.#elsewhere(request);
+  };
 
-  async #answer(request: HttpRequest): Promise<HttpReply> {
-    const started = performance.now();
+  async #answer(request: HttpRequest, arrivedMs: number): Promise<HttpReply> {
     const id = this.#requestId(request);
     const visit = new Visit(this.#services, request, id);
     if (this.#services.log.isLevelEnabled("debug")) visit.lookUpAddress();
     this.#services.requests.add(1);
+    this.#running.add(request);
     this.#services.recorder.requestStarted();
     let reply: HttpReply;
     try {
@@ -94,9 +129,9 @@ export class HttpService<S extends SearchServices> {
         reply.onFinished?.(failure);
         request.life.end(this.#answered);
         visit.end?.();
-        const ms = performance.now() - started;
+        const ms = performance.now() - arrivedMs;
         this.#services.recorder.requestFinished(request.method, visit.route.path, status, ms);
-        this.#finished(request, visit, status, started, failure);
+        this.#finished(request, visit, status, arrivedMs, failure);
       },
     };
   }
@@ -151,18 +186,18 @@ export class HttpService<S extends SearchServices> {
     request: HttpRequest,
     { id, address: ip }: Visit<S>,
     status: number,
-    started: number,
+    arrivedMs: number,
     failure: unknown,
   ): void {
     const { log, requests } = this.#services;
     if (failure !== undefined && !request.aborted) log.error({ err: failure, id }, "reply cut short");
     if (log.isLevelEnabled("debug")) {
-      const ms = Math.round((performance.now() - started) * 1000) / 1000;
+      const ms = Math.round((performance.now() - arrivedMs) * 1000) / 1000;
       const { method, path, aborted } = request;
       log.debug({ id, method, path, ip, status, ms, ...(aborted ? { aborted } : {}) }, "request");
     }
     requests.add(-1);
-    if (requests.own === 0) this.#idle?.();
+    this.#running.delete(request);
   }
 
   #requestId(request: HttpRequest): string {

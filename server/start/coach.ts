@@ -12,9 +12,9 @@ export function makeCoach(documents: DocumentsFloor) {
   const { config, catalog, analyserOf, reads, givenVectors, understanding, curation, counts } = documents;
   const { analyticsPool, logWriter, jobs, limits, log, teardown } = documents;
   const pool = new CoachPool(log);
-  teardown.add(() => pool.stop());
+  teardown.add("end the thread of the coach", () => pool.stop());
   const wording = config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach);
-  teardown.add(() => wording?.close());
+  teardown.add("close the connections of the coach", () => wording?.close());
   const queriedIndexes = new QueriedIndexes(analyserOf, () => NOTHING_POPULAR, limits, log);
   const coach = new Coach({
     catalog,

@@ -8,7 +8,7 @@ import { Secrets } from "../ground/data-dir/secrets.js";
 import { finishRotation } from "../operate/offline/rotate-secrets.js";
 import { ensureDefaultTenant, openCatalog } from "./catalog.js";
 import { takeDataDir } from "./data-dir.js";
-import type { Ground } from "./ground.js";
+import { DISK_MS_MAX, type Ground } from "./ground.js";
 import { checkShardDatabases, fixedShards } from "./shards.js";
 
 /**
@@ -18,15 +18,15 @@ import { checkShardDatabases, fixedShards } from "./shards.js";
 export async function openData(ground: Ground) {
   const { config, settings, limits, log, recorder, teardown } = ground;
   const { dataDir, durability } = config;
-  teardown.add(await takeDataDir(dataDir, log));
+  teardown.add("unlock the data directory", await takeDataDir(dataDir, log));
   const catalog = await openCatalog(dataDir);
-  teardown.add(() => catalog.close());
+  teardown.add("close the catalog", () => catalog.close(), DISK_MS_MAX);
   await finishRotation(dataDir, catalog.state);
   for (const found of catalog.damage.found) {
     log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
   }
   const audit = new AuditLog({ directory: dataDir, durability, limits, meter: recorder.audit, log });
-  teardown.add(() => audit.close());
+  teardown.add("close the audit log", () => audit.close(), DISK_MS_MAX);
   const shards = await fixedShards(catalog, config, log);
   checkShardDatabases(dataDir, catalog);
   await ensureDefaultTenant(catalog);

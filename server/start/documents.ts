@@ -15,9 +15,9 @@ export function makeDocuments(below: IndexesFloor) {
   const { headroom, planOf, jobs, limits, log, recorder, teardown } = below;
   const { feeds } = config;
   const intake = new Intake({ engine, workbench, limits, log });
-  teardown.add(() => intake.stop());
+  teardown.add("end the intake thread", () => intake.stop());
   const pool = new FeedPool(engine, feeds.concurrency + 1, log); // one extra thread for previews
-  teardown.add(() => pool.stop());
+  teardown.add("end the feed threads", () => pool.stop());
   const documentQuotas = new DocumentQuotas(
     (tenant) => lifecycle.recordsOf(tenant),
     (tenant) => planOf(tenant).documents,

@@ -14,6 +14,9 @@ import { orExplain } from "./ground.js";
 import { IndexEvents } from "./index-events.js";
 import { startShards } from "./shards.js";
 
+/** Time (ms) that the shards have to close, which includes terminating those that do not. */
+const SHARDS_STOP_MS_MAX = 15_000;
+
 /** Starts the shard threads. Opens no index and starts no front-end. */
 export async function startFleet(data: DataFloor) {
   const { catalog, config, dataDir, shards, jobs, limits, log, recorder, teardown } = data;
@@ -41,7 +44,7 @@ export async function startFleet(data: DataFloor) {
     onReindexed: (record) => recordReindexed(catalog, record, log),
     onWritten: indexEvents.written,
   });
-  teardown.add(stop);
+  teardown.add("close the shards", stop, SHARDS_STOP_MS_MAX);
   return {
     ...data,
     ...parts,

@@ -14,7 +14,7 @@ export function makeIndexes(search: SearchFloor) {
   const { config, catalog, secrets, engine, workbench, analyserOf, indexes, reads, writes, calls } = search;
   const { embeddings, headroom, planOf, indexEvents, jobs, limits, log, teardown } = search;
   const trainer = new TrainerPool(engine, log);
-  teardown.add(() => trainer.stop());
+  teardown.add("end the thread of the trainer", () => trainer.stop());
   const embedders = new Embedders({
     catalog,
     indexes,

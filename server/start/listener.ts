@@ -12,6 +12,9 @@ import type { HttpListener } from "../http/transport/port.js";
 import { orExplain } from "./ground.js";
 import type { OperationsFloor } from "./operations.js";
 
+/** Time (ms) that front-ends have to close their connections and to end, or to be ended. */
+const CLOSE_MS_MAX = 10_000;
+
 /**
  * Listens on the server's address. Until `serve` is called, only routes that need no key respond, and
  * /health/ready answers 503.
@@ -24,7 +27,7 @@ export async function startListener(parts: OperationsFloor, certificate: Certifi
       ? listenHere(parts, service, certificate)
       : listenOnFrontEnds(parts, service, certificate),
   );
-  parts.teardown.add(() => listener.close());
+  parts.teardown.add("close all connections", () => listener.close(), CLOSE_MS_MAX);
   return { service, listener };
 }
 

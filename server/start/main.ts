@@ -29,10 +29,16 @@ export interface RunningServer {
    */
   reload(read: () => Config): void;
   /**
-   * Stops the server: lets running requests finish, then closes the storage. May be called more than once.
+   * Stops the server: lets running requests finish, then closes the storage. Resolves with false if a step
+   * failed or took too long; the log then names it. Never rejects. May be called more than once.
    */
-  stop(): Promise<void>;
+  stop(): Promise<boolean>;
 }
+
+/** Time (ms) that background work has to end after it was cancelled. */
+const JOBS_END_MS_MAX = 10_000;
+/** Time (ms) by which front-ends may report later than the grace of a stop that they have answered. */
+const DRAIN_EXTRA_MS_MAX = 1_000;
 
 /**
  * Starts a server. Resolves once it answers requests; the indexes are opened after that. Throws ConfigError
@@ -42,7 +48,7 @@ export async function startServer(wanted: Config): Promise<RunningServer> {
   const config = { ...wanted, limits: fitted(wanted.limits, memoryOf(wanted.limits)) };
   const recorder = new Recorder();
   const log = createLogger(config.logLevel, () => recorder.logLineDropped());
-  const teardown = new Teardown();
+  const teardown = new Teardown(log);
   const { limits } = config;
   if (config.formerLimits.length > 0)
     log.warn({ limits: config.formerLimits }, "these limits are fixed now; ignoring them");
@@ -67,8 +73,16 @@ async function start(ground: Ground): Promise<RunningServer> {
   const documents = makeDocuments(indexes);
   const coach = makeCoach(documents);
   const parts = await makeOperations(coach);
-  teardown.add(() => jobs.drain()); // jobs use objects of every floor, so they must end first
+  // Jobs use objects of every floor, so they must end first.
+  teardown.add("end the background work", () => jobs.drain(), JOBS_END_MS_MAX);
   const { service, listener } = await startListener(parts, certificate);
+  const drain = async (): Promise<void> => {
+    service.refuse();
+    listener.stopAccepting();
+    const graceMs = limits.stopGraceMsMax;
+    await Promise.all([service.drain(graceMs, listener), frontEnds.drain(graceMs)]);
+  };
+  teardown.add("answer the running requests", drain, limits.stopGraceMsMax + DRAIN_EXTRA_MS_MAX);
 
   const { lifecycle, runs, sources, frontEnds, catalog, dataDir, shards, adminKey } = parts;
   await lifecycle.begin();
@@ -83,14 +97,14 @@ async function start(ground: Ground): Promise<RunningServer> {
   const url = `${certificate === null ? "http" : "https"}://${host}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");
 
-  const stop = async (): Promise<void> => {
-    log.info("stopping");
-    listener.stopAccepting();
-    await Promise.all([service.drain(limits.stopGraceMsMax), frontEnds.drain(limits.stopGraceMsMax)]);
-    await teardown.run();
-    log.info("stopped");
+  const stop = async (): Promise<boolean> => {
+    log.info({ msMax: teardown.msMax }, "stopping");
+    const failed = await teardown.run();
+    if (failed.length === 0) log.info("stopped");
+    else log.error({ failed }, "stopped, but not in good order");
+    return failed.length === 0;
   };
-  let stopping: Promise<void> | null = null;
+  let stopping: Promise<boolean> | null = null;
   return {
     url,
     adminKey,

@@ -4,15 +4,16 @@ import { Usage } from "../access/tenants/usage.js";
 import { Backups } from "../operate/backups/backups.js";
 import { Scrape } from "../operate/scrape.js";
 import type { CoachFloor } from "./coach.js";
+import { DISK_MS_MAX } from "./ground.js";
 
 /** Creates the tools and counters. Also deletes the remains of interrupted backups. */
 export async function makeOperations(coach: CoachFloor) {
   const { config, dataDir, catalog, indexes, writes, moments, health, analytics, lifecycle, sources } = coach;
   const { frontEnds, counts, jobs, limits, log, recorder, teardown } = coach;
   const usage = new Usage(catalog, jobs, counts.usage);
-  teardown.add(() => usage.store());
+  teardown.add("store the counts of the month", () => usage.store(), DISK_MS_MAX);
   const keyUse = new KeyUse(catalog, jobs);
-  teardown.add(() => keyUse.store());
+  teardown.add("store the use of keys", () => keyUse.store(), DISK_MS_MAX);
   const scrape = new Scrape({
     catalog,
     indexes,

@@ -7,10 +7,13 @@ import { People } from "../query-log/analytics/people.js";
 import { PopularLogs } from "../query-log/popularity/popular-logs.js";
 import type { FleetFloor } from "./fleet.js";
 
+/** Time (ms) for the query log's last rows, and for closing its database. */
+const LOG_MS_MAX = 5_000;
+
 export function openQueryLog(fleet: FleetFloor) {
   const { dataDir, catalog, secrets, frontEnds, jobs, limits, log, recorder, teardown } = fleet;
   const analyticsPool = new AnalyticsPool(join(dataDir, "analytics"), log);
-  teardown.add(() => analyticsPool.stop());
+  teardown.add("close the query log", () => analyticsPool.stop(), LOG_MS_MAX);
   const people = new People(secrets.pseudonymKey);
   const logWriter = new LogWriter({
     send: (chunk) => analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() }),
@@ -20,7 +23,7 @@ export function openQueryLog(fleet: FleetFloor) {
     meter: recorder.queryLog,
     log,
   });
-  teardown.add(() => logWriter.stop());
+  teardown.add("log the last searches", () => logWriter.stop(), LOG_MS_MAX);
   return {
     ...fleet,
     analyticsPool,

@@ -5,7 +5,7 @@ import type { QueryLogFloor } from "./query-log.js";
 export function makeSearch(queryLog: QueryLogFloor) {
   const { popularLogs, teardown } = queryLog;
   const { close, ...parts } = searchParts({ ...queryLog, popularOf: (record) => popularLogs.of(record) });
-  teardown.add(close);
+  teardown.add("close the connections to model servers", close);
   return { ...queryLog, ...parts };
 }
 

@@ -1,6 +1,7 @@
 // `skein serve` runs the server until a signal stops it. This file defines the command's flags;
 // server/operate/config/config.ts interprets flags and environment variables.
 
+import { constants } from "node:os";
 import { isatty } from "node:tty";
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/runtime/discards.js";
@@ -8,11 +9,13 @@ import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
 import { loadConfig } from "../../operate/config/config.js";
 import { CONFIG_OPTIONS } from "../../operate/config/options.js";
 import { ConfigError } from "../../operate/config/values.js";
-import { CliError } from "../failure.js";
+import { CliError, EXIT_FAILED } from "../failure.js";
 import { growHeaps } from "../heap-growth.js";
 import { ensureLeanProcess } from "../lean-process.js";
 
 const STANDARD_INPUT = 0;
+/** A process that a signal has ended appears to have this exit code plus the number of the signal. */
+const SIGNALLED = 128;
 const EXAMPLES = `
 Defaults are in parentheses. Each flag can also be set by the environment variable in brackets. Everything else
 (plans, limits, CORS) is set in skein.config.json.
@@ -21,10 +24,13 @@ Examples:
   skein serve
   skein serve --host 0.0.0.0 --port 8800 --data-dir /var/lib/skein --log-level warn
 
-SIGTERM and Ctrl-C stop the server gracefully: it answers running requests, then closes its storage. SIGHUP reloads
-the configuration file and the certificate.`;
+SIGTERM and Ctrl-C stop the server gracefully: it answers running requests, then closes its storage, and exits with 0
+if all of that worked. A second signal ends it at once. SIGHUP reloads the configuration file and the certificate.`;
 
-export function serveCommand(): Command {
+/** Time (ms) within which the process of a stopped server should have ended. After that, it kills itself. */
+const END_MS_MAX = 3_000;
+
+export function serveCommand(setExit: (code: number) => void): Command {
   const command = new Command("serve").description("run the server");
   for (const option of CONFIG_OPTIONS) {
     command.option(`${flagName(option.name)} ${option.argument}`, `${option.description} [${option.env}]`);
@@ -35,12 +41,12 @@ export function serveCommand(): Command {
     .action(async (options: Readonly<Record<string, string | undefined>>) => {
       const flags: Record<string, string | undefined> = { config: options.config };
       for (const { name } of CONFIG_OPTIONS) flags[name] = options[camelCase(name)];
-      await serve(flags);
+      if (!(await serve(flags))) setExit(EXIT_FAILED);
     });
 }
 
-/** Returns once a signal has stopped the server. */
-async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
+/** Returns once a signal has stopped the server: true if it stopped in good order. */
+async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   ensureLeanProcess();
   growHeaps();
   // Imported here so that other commands do not load a server.
@@ -59,7 +65,9 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
     const server = await starting;
     collectWhenIdle();
     await stopSignal();
-    await server.stop();
+    const isInOrder = await server.stop();
+    endForCertain();
+    return isInOrder;
   } catch (error) {
     if (error instanceof ConfigError) throw new CliError(error.message);
     throw error;
@@ -79,18 +87,38 @@ function onReloadSignal(reload: () => void): void {
   });
 }
 
-/** Resolves at the first SIGTERM or SIGINT. A second one exits immediately. */
+/** Kills the process if something keeps it from ending, such as a thread that waits for a dead disk. */
+function endForCertain(): void {
+  const kill = (): void => {
+    const held = process.getActiveResourcesInfo().join(", ");
+    process.stderr.write(`skein: the stopped server's process does not end (${held}); killing it\n`);
+    dieOf("SIGKILL");
+  };
+  setTimeout(kill, END_MS_MAX).unref();
+}
+
+/** Resolves at the first SIGTERM or SIGINT. A second one ends the process immediately. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let asked = false;
-    const onSignal = (signal: NodeJS.Signals) => {
-      if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (asked) dieOf(signal);
       asked = true;
       resolve();
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
   });
+}
+
+/**
+ * Ends the process as the signal does by default: at once, whereas `process.exit` waits for threads and, with
+ * front-ends, may crash. Only a process that is the first of its container cannot end itself in this way.
+ */
+function dieOf(signal: NodeJS.Signals): never {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  process.exit(SIGNALLED + constants.signals[signal]);
 }
 
 function flagName(name: string): string {

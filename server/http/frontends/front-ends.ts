@@ -23,6 +23,8 @@ import type { Pulse } from "./pulse.js";
 
 /** Time (ms) within which an interrupted thread must exit. After that, it is terminated. */
 const END_MS_MAX = 30_000;
+/** Time (ms) within which a thread must exit when the server stops. After that, it is interrupted. */
+const STOP_MS_MAX = 4_500;
 const RESTART_PAUSE_MS = 50;
 
 /** How many front-ends to start, and what they and their owner need. */
@@ -88,11 +90,12 @@ export class FrontEnds implements ShardFollowers {
     try {
       await Promise.all(this.#places.map(({ life }) => life.listening));
     } catch (error) {
-      await this.#close();
+      await this.#close().catch(() => undefined);
       throw error;
     }
     return {
       port: options.config.port,
+      connections: 0, // each front-end counts and drains its own
       useCertificate: (pair) => this.#useCertificate(now, pair),
       stopAccepting: () => this.#stopAccepting(),
       close: () => this.#close(),
@@ -170,7 +173,7 @@ export class FrontEnds implements ShardFollowers {
   async #close(): Promise<void> {
     this.#isEnding = true;
     for (const { watchdog } of this.#places) watchdog.stop();
-    await Promise.all(this.#places.map(({ life }) => this.#end(life)));
+    await Promise.all(this.#places.map(({ life }) => this.#stop(life)));
   }
 
   /**
@@ -271,17 +274,36 @@ export class FrontEnds implements ShardFollowers {
       for (const { life: other } of this.#places)
         other.channel.tell("leaveToShards", { data, ms: SUSPECT_MS });
     }
-    await interrupt(life.threadId).catch((error: unknown) => {
-      log.error({ err: error }, "the thread of a front-end cannot be interrupted");
-    });
-    await this.#end(life);
+    await this.#interrupt(life);
+    if (await this.#ends(life, END_MS_MAX)) return;
+    log.error("the thread of a front-end does not end by itself");
+    await life.terminate();
   }
 
-  async #end(life: FrontEndLife): Promise<void> {
+  /**
+   * Ends a front-end's thread when the server stops. A thread that does not end is interrupted, so that it
+   * can close its sockets. Throws if that does not help: terminating the thread would take the process down
+   * before the databases are closed.
+   */
+  async #stop(life: FrontEndLife): Promise<void> {
+    if (await this.#ends(life, STOP_MS_MAX)) return;
+    await this.#interrupt(life);
+    if (!(await this.#ends(life, STOP_MS_MAX))) throw new Error("the thread of a front-end does not end");
+  }
+
+  /** Asks the thread to end. Returns false if it has not ended after `ms` milliseconds. */
+  #ends(life: FrontEndLife, ms: number): Promise<boolean> {
     life.channel.tell("close", null);
-    const isGone = life.gone.then(() => true);
-    if (await within(isGone, END_MS_MAX, () => false)) return;
-    this.#log.error("the thread of a front-end does not end by itself");
-    await life.terminate();
+    return within(
+      life.gone.then(() => true),
+      ms,
+      () => false,
+    );
+  }
+
+  async #interrupt(life: FrontEndLife): Promise<void> {
+    await interrupt(life.threadId).catch((error: unknown) => {
+      this.#log.error({ err: error }, "the thread of a front-end cannot be interrupted");
+    });
   }
 }

@@ -148,8 +148,9 @@ export type FrontEndCalls = {
    * some front-end hang. `data` is the data number of the index's documents.
    */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
+  /** Refuses new requests and new connections from now on. */
   stopAccepting(_: null): void;
-  /** Resolves when all running requests have been answered, or after `ms` milliseconds. */
+  /** See HttpService.drain. */
   drain(ms: number): Promise<void>;
   /** Closes all connections and ends the thread. */
   close(_: null): void;

@@ -7,11 +7,13 @@ import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
 import { type CertificatePair, TLS_VERSION_MIN } from "../../access/edge/certificate.js";
 import { SkeinError } from "../../ground/errors.js";
+import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyQueue, declaredLength } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
 import {
   ClientGone,
+  type Closing,
   type ExchangeContext,
   type HttpHandler,
   type HttpListener,
@@ -21,6 +23,9 @@ import {
   type ReadHeader,
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
+
+/** Time (ms) that clients have to take buffered replies when all connections are closed. */
+const FLUSH_MS_MAX = 500;
 
 /**
  * True if this version of Node allows several threads to listen on one address. 22.12 and later 22.x versions
@@ -43,10 +48,12 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     // Node enforces `headersTimeout` only at these intervals.
     connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
   };
+  const closing: Closing = { now: false };
+  const context = { ...options, closing };
   const answering = new WeakMap<Duplex, ServerResponse>();
   const take = (message: IncomingMessage, response: ServerResponse): void => {
     answering.set(message.socket, response);
-    new NodeExchange(message, response, options).run(options.handler);
+    new NodeExchange(message, response, context).run(options.handler);
   };
   const tls =
     certificate === null
@@ -85,11 +92,17 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
   };
   return {
     port: (server.address() as AddressInfo).port,
+    get connections() {
+      return sockets.size;
+    },
     stopAccepting() {
+      closing.now = true;
       void stop();
     },
     async close() {
       const done = stop();
+      for (const socket of sockets) socket.destroySoon(); // sends what is still buffered
+      await within(done, FLUSH_MS_MAX, () => undefined);
       for (const socket of sockets) socket.destroy();
       await done;
     },
@@ -138,18 +151,20 @@ class NodeExchange extends Exchange {
   readonly #response: ServerResponse;
   readonly #limits: Limits;
   readonly #unsent: UnsentBytes;
+  readonly #closing: Closing;
   protected readonly queue: BodyQueue;
 
   constructor(
     message: IncomingMessage,
     response: ServerResponse,
-    { limits, memory, unsent }: ExchangeContext,
+    { limits, memory, unsent, closing }: ExchangeContext & { closing: Closing },
   ) {
     super();
     this.#message = message;
     this.#response = response;
     this.#limits = limits;
     this.#unsent = unsent;
+    this.#closing = closing;
     this.method = message.method ?? "";
     const target = message.url ?? "/";
     const mark = target.indexOf("?");
@@ -186,6 +201,7 @@ class NodeExchange extends Exchange {
     const streamed = typeof body !== "string" && !(body instanceof Uint8Array);
     if (this.aborted) return streamed ? closeStream(body) : undefined;
     for (const [name, value] of reply.headers) this.#response.setHeader(name, value);
+    if (this.#closing.now) this.#response.setHeader("connection", "close"); // node:http then closes it
     this.#response.statusCode = reply.status;
     if (streamed) {
       this.#response.flushHeaders();

@@ -93,6 +93,11 @@ export interface ExchangeContext {
   readonly unsent: UnsentBytes;
 }
 
+/** True once a listener has stopped accepting; see HttpListener.stopAccepting. */
+export interface Closing {
+  now: boolean;
+}
+
 export interface ListenOptions extends ExchangeContext {
   readonly host: string;
   readonly port: number;
@@ -114,7 +119,12 @@ export interface HttpListener {
    * throws or rejects and keeps the previous one. The listener must have been started with a certificate.
    */
   useCertificate(pair: CertificatePair): void | Promise<void>;
-  /** Accepts no new connections. Requests on open connections still arrive. */
+  /** Number of open connections, including idle ones. */
+  readonly connections: number;
+  /**
+   * Accepts no new connections. Requests on open connections still arrive. Every reply that has not begun
+   * yet is sent with `Connection: close`, and its connection is closed after it.
+   */
   stopAccepting(): void;
   /** Closes all connections. */
   close(): Promise<void>;

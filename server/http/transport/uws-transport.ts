@@ -12,6 +12,7 @@ import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
 import type { Uws } from "./load-uws.js";
 import {
+  type Closing,
   type ExchangeContext,
   type HttpHandler,
   type HttpListener,
@@ -48,7 +49,7 @@ interface UntypedApp {
   addChildAppDescriptor(descriptor: unknown): void;
   removeChildAppDescriptor(descriptor: unknown): void;
 }
-type App = UntypedApp & Pick<TemplatedApp, "any" | "close">;
+type App = UntypedApp & Pick<TemplatedApp, "any" | "close" | "filter">;
 
 /** Starts listening with uWebSockets.js. Rejects if the address cannot be used. */
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
@@ -63,6 +64,7 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   const port = uws.us_socket_local_port(socket);
   let accepting = true;
   const stopAccepting = (): void => {
+    apps.closing.now = true;
     if (accepting) uws.us_listen_socket_close(socket);
     accepting = false;
   };
@@ -71,7 +73,15 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
     await yieldToEventLoop(); // replies handed to the library are not sent until the end of the turn
     apps.close();
   };
-  return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };
+  return {
+    port,
+    get connections() {
+      return apps.connections;
+    },
+    stopAccepting,
+    close,
+    useCertificate: (pair) => apps.use(pair),
+  };
 }
 
 /**
@@ -81,6 +91,9 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
  */
 class Apps {
   readonly acceptor: App;
+  readonly closing: Closing = { now: false };
+  /** Number of open connections of all apps. */
+  connections = 0;
   readonly #uws: Uws;
   readonly #options: ListenOptions;
   /** All apps that may have connections, newest last. */
@@ -112,14 +125,20 @@ class Apps {
     for (const app of this.#all) app.close();
   }
 
+  /** Called with 1 for each new connection, and with -1 for each closed one. */
+  readonly #counted = (_response: unknown, change: number): void => {
+    this.connections += change;
+  };
+
   /** Creates an app. The library reads the certificate files and accepts only TLS 1.2 and later. */
   #make(pair: CertificatePair | null): App {
     const app =
       pair === null
         ? this.#uws.App()
         : this.#uws.SSLApp({ cert_file_name: pair.files.certificate, key_file_name: pair.files.key });
+    app.filter(this.#counted);
     app.any("/*", (response, request) => {
-      new UwsExchange(response, request, this.#options).run(this.#options.handler);
+      new UwsExchange(response, request, this.#options, this.closing).run(this.#options.handler);
     });
     return app as unknown as App;
   }
@@ -133,6 +152,7 @@ class UwsExchange extends Exchange implements Flow {
   readonly #response: HttpResponse;
   readonly #limits: Limits;
   readonly #unsent: UnsentBytes;
+  readonly #closing: Closing;
   readonly #headers: string[] = NO_HEADERS.slice();
   protected readonly queue: BodyQueue;
   #ended = false;
@@ -147,11 +167,13 @@ class UwsExchange extends Exchange implements Flow {
     response: HttpResponse,
     request: UwsRequest,
     { limits, memory, unsent, isShared }: ExchangeContext & Pick<ListenOptions, "isShared">,
+    closing: Closing,
   ) {
     super();
     this.#response = response;
     this.#limits = limits;
     this.#unsent = unsent;
+    this.#closing = closing;
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
@@ -200,6 +222,8 @@ class UwsExchange extends Exchange implements Flow {
   run(handler: HttpHandler): void {
     void handler(this).then(async (reply) => {
       let failure: unknown;
+      // The end of the body may arrive in this turn. Until it has, the connection must not be closed.
+      if (this.#closing.now) await yieldToEventLoop();
       try {
         const sending = this.#send(reply);
         if (sending !== undefined) await sending;
@@ -258,10 +282,13 @@ class UwsExchange extends Exchange implements Flow {
     this.#readNext();
     if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(reply, body);
     this.#ended = true;
+    const isBare = this.method === "HEAD" || reply.status === 204;
+    // A connection that is closed while the client is still sending is reset, and the reply may be lost.
+    const cuts = this.#cutAfterReply || (this.#closing.now && this.#received && !isBare);
     this.#response.cork(() => {
-      this.#writeHead(reply);
-      if (this.method !== "HEAD" && reply.status !== 204) {
-        this.#response.end(body, this.#cutAfterReply);
+      this.#writeHead(reply, this.#closing.now && !cuts); // if it cuts, the library writes the header
+      if (!isBare) {
+        this.#response.end(body, cuts);
         return;
       }
       if (body.length > 0) this.#response.writeHeader("content-length", String(Buffer.byteLength(body)));
@@ -329,7 +356,7 @@ class UwsExchange extends Exchange implements Flow {
     this.#ended = true;
     this.#response.cork(() => {
       this.#writeLastByte();
-      this.#response.end();
+      this.#response.end(undefined, this.#closing.now && this.#received);
     });
   }
 
@@ -343,9 +370,10 @@ class UwsExchange extends Exchange implements Flow {
     this.#response.close();
   }
 
-  #writeHead(reply: HttpReply): void {
+  #writeHead(reply: HttpReply, announcesClose = this.#closing.now): void {
     this.#response.writeStatus(`${reply.status} ${REASONS[reply.status] ?? "Status"}`);
     for (const [name, value] of reply.headers) this.#response.writeHeader(name, value);
+    if (announcesClose) this.#response.writeHeader("connection", "close");
   }
 }
 

@@ -127,6 +127,27 @@ describe("a full disk", () => {
     }
   });
 
+  test("SIGTERM ends the server, and nothing acknowledged is lost", async (context) => {
+    const disk = smallDisk("stopped", 48);
+    if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
+    mounted.push(disk);
+    const flags = ["--config", config({ diskFreeBytesMin: 1 })];
+    server = await TestServer.start({ dataDir: join(disk, "data"), shards: 1, flags });
+    await server.createIndex("things", SCHEMA);
+    expectStatus(await send(0), 200);
+    const ballast = join(disk, "ballast");
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    expect(await found()).toBe(BATCH);
+    // The search is neither logged, nor counted unless the catalog's last page has room for the count.
+    expect(await server.stop()).toBe(2);
+    expect(server.log.at(-1)).toMatchObject({ msg: "stopped, but not in good order" });
+    expect(server.log.at(-1)!.failed).toContain("close the query log");
+    rmSync(ballast);
+    await server.launch();
+    expect(await found()).toBe(BATCH);
+  });
+
   test("with less space than the reserve: writes are refused before anything is touched", async (context) => {
     const disk = smallDisk("reserve", 160);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");

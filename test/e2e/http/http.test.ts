@@ -255,40 +255,6 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
       'skein: --port must be a whole number from 0 to 65535, not "eighty"\n',
     ]);
   });
-
-  test("at SIGTERM running requests are answered, new ones get 503 on open connections, and the exit code is 0", async () => {
-    const idle = await server.socket();
-    const readiness = async (): Promise<string> => {
-      if (idle.closed) return "closed";
-      const answer = Promise.race([once(idle, "data"), once(idle, "close")]);
-      idle.write("GET /health/ready HTTP/1.1\r\nhost: x\r\n\r\n");
-      return String((await answer)[0]).slice(0, 12);
-    };
-    expect(await readiness()).toBe("HTTP/1.1 200");
-    const socket = await server.socket();
-    onTestFinished(() => void socket.destroy());
-    const body = '{"q":"thing"}';
-    socket.write(
-      `POST /v1/indexes/things/query HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
-    );
-    await server.holds(1);
-    const stopping = server.stop();
-    await eventually(
-      async () => server.log.some((entry) => entry.msg === "stopping"),
-      "the log says stopping",
-    );
-    expect(await readiness()).toBe("HTTP/1.1 503");
-    idle.destroy();
-    const answer = once(socket, "data");
-    socket.write(body.slice(5));
-    expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/);
-    socket.destroy();
-    expect(await stopping).toBe(0);
-    expect(server.log.at(-1)).toMatchObject({ msg: "stopped" });
-    await server.launch();
-    expect((await server.query("things", { q: "streamed" })).json.found).toBe(STREAMED);
-  });
 });
 
 /** Runs a server that must fail to start. */

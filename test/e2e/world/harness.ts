@@ -312,8 +312,8 @@ export class TestServer {
   }
 
   /**
-   * Sends the signal and waits until the process has exited; kills it if it takes longer than STOP_MS_MAX.
-   * Returns the exit code, null if a signal ended the process. The data directory is kept.
+   * Sends the signal, waits until the process has exited, and kills it after STOP_MS_MAX. Returns the exit
+   * code, null if a signal ended the process. Keeps the data directory. Closes idle connections first.
    */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     const child = this.process;
@@ -321,6 +321,7 @@ export class TestServer {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null)
       return child?.exitCode ?? null;
     const gone = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+    for (const idle of Object.values(this.agent.freeSockets)) for (const socket of idle!) socket.destroy();
     child.kill(signal);
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
     const code = await gone;

@@ -8,7 +8,7 @@ import { Pulse } from "../pulse.js";
 import { startFrontEnd } from "./front-end.js";
 
 const BEAT_MS = 250;
-const CLOSE_MS_MAX = 5_000;
+const CLOSE_MS_MAX = 3_000;
 
 const data = workerData as FrontEndData;
 showLife(new Pulse(data.places, data.shared.pulse));

@@ -37,6 +37,8 @@ import { FollowedShards } from "./followed-shards.js";
 import { Forwarder } from "./forwarder.js";
 import { UsedKeys } from "./used-keys.js";
 
+const NO_CONNECTIONS = { connections: 0 };
+
 export interface FrontEnd {
   /** Closes all connections and releases all resources. */
   close(): Promise<void>;
@@ -150,8 +152,12 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),
     leaveToShards: ({ data: left, ms }) => reads.leaveToShards(left, ms),
-    stopAccepting: () => listener?.stopAccepting(),
-    drain: async (ms) => void (await Promise.all([service.drain(ms), forwarder.drain(ms)])),
+    stopAccepting() {
+      service.refuse();
+      listener?.stopAccepting();
+    },
+    drain: async (ms) =>
+      void (await Promise.all([service.drain(ms, listener ?? NO_CONNECTIONS), forwarder.drain(ms)])),
     close: onClose,
   };
   Object.assign(calls, mine);
@@ -166,7 +172,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   return {
     async close() {
       await listener?.close();
-      await logWriter.stop();
+      await logWriter.stop().catch((error: unknown) => log.error({ err: error }, "searches are lost"));
       closeModels();
       shards.close();
       owner.close(new Error("the front-end ends"));
