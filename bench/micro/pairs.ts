@@ -6,6 +6,7 @@ import { ALT_EXACT, TYPE_STRING } from "../../engine-wasm/assembly/layout.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
 import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { decodeExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
+import { FilterWriter } from "../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -111,7 +112,9 @@ function typos({ engine, snapshot, postings, frequent }: Fixture, maxTypos: numb
 
 function wordFilter(fixture: Fixture, term: string): Pair {
   const list = fixture.postings.get(term)!;
-  const run = searcher(fixture, { filter: [{ op: "tokens", slot: SLOT_DESCRIPTION, terms: [term] }] });
+  const filter = new FilterWriter();
+  filter.tokens(SLOT_DESCRIPTION, [term]);
+  const run = searcher(fixture, { filter: filter.finish() });
   return {
     name: `documents with a frequent word (${list.length})`,
     kernel: () => run().found,
@@ -124,15 +127,9 @@ function wordFilter(fixture: Fixture, term: string): Pair {
 }
 
 function rangeFilter(fixture: Fixture): Pair {
-  const range = {
-    op: "floatRange",
-    slot: SLOT_PRICE,
-    low: 10,
-    high: 100,
-    lowExclusive: false,
-    highExclusive: false,
-  } as const;
-  const run = searcher(fixture, { filter: [range] });
+  const filter = new FilterWriter();
+  filter.floatRange(SLOT_PRICE, 10, 100);
+  const run = searcher(fixture, { filter: filter.finish() });
   const prices = fixture.documents.map((document) => document.price);
   return {
     name: "filter by a price range",

@@ -5,6 +5,7 @@
 import { CODE_BYTES, FLAG_INDEX, TYPE_INT32, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { FilterWriter, NO_FILTER } from "../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
 import { Random } from "../random.js";
 
@@ -49,8 +50,13 @@ export function shares(rows: number): Uint8Array {
 
 /** Returns a search program whose filter passes `percent` percent of the rows. */
 export function percentOfRows(percent: number): Uint8Array {
-  const filter = { op: "intRange", slot: SLOT_SHARE, low: 0n, high: BigInt(percent - 1) } as const;
-  return encodeSearch({ ...EVERY_DOCUMENT, k: 0, filter: percent === PERCENT ? [] : [filter] });
+  const filter = new FilterWriter();
+  filter.intRange(SLOT_SHARE, 0n, BigInt(percent - 1));
+  return encodeSearch({
+    ...EVERY_DOCUMENT,
+    k: 0,
+    filter: percent === PERCENT ? NO_FILTER : filter.finish(),
+  });
 }
 
 /** Returns a vector of length 1 with an approximately uniform direction. */

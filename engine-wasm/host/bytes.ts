@@ -22,6 +22,11 @@ export class ByteWriter {
     spare = null;
   }
 
+  /** Number of bytes written so far. */
+  get length(): number {
+    return this.#length;
+  }
+
   u8(value: number): void {
     const at = this.#room(1);
     this.#view.setUint8(at, value);
@@ -50,6 +55,16 @@ export class ByteWriter {
   f64(value: number): void {
     const at = this.#room(8);
     this.#view.setFloat64(at, value, true);
+  }
+
+  /** Overwrites an earlier u16. */
+  u16At(at: number, value: number): void {
+    this.#view.setUint16(at, value, true);
+  }
+
+  /** Overwrites an earlier u32. */
+  u32At(at: number, value: number): void {
+    this.#view.setUint32(at, value, true);
   }
 
   bytes(value: Uint8Array): void {
@@ -84,10 +99,10 @@ export class ByteWriter {
     this.u16(count);
   }
 
-  /** Returns everything written. The writer must not be used afterwards. */
+  /** Returns a copy of everything written. The writer must not be used afterwards. */
   finish(): Uint8Array {
     const written = this.#bytes.subarray(0, this.#length);
-    if (this.#bytes.length > SPARE_BYTES_MAX) return written;
+    if (this.#bytes.length > SPARE_BYTES_MAX) return written.slice();
     spare = this.#bytes;
     return Buffer.from(written);
   }

@@ -173,7 +173,9 @@ export function subjectOf(
   return () => `${kind} ${uid} ${JSON.stringify(asked, steady)}`;
 }
 
-function steady(_name: string, value: unknown): unknown {
+function steady(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const held = this[name]; // `value` is not a Buffer itself, but what its toJSON has made of it
+  if (held instanceof Uint8Array) return Buffer.from(held).toString("base64");
   if (typeof value === "bigint") return String(value);
   return typeof value === "number" && !Number.isInteger(value) ? null : value;
 }

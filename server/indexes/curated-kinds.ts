@@ -11,7 +11,6 @@ import { type ErrorCode, SkeinError } from "../ground/errors.js";
 import type { Limits } from "../ground/limits.js";
 import { ruleFilter } from "../question/curate/fired-rules.js";
 import { compileFilter } from "../question/filter/filter-compile.js";
-import { parseFilter } from "../question/filter/filter-parser.js";
 
 export type CuratedKind = "rule" | "synonym";
 export type Curated<K extends CuratedKind> = OwnedRecords[K];
@@ -66,7 +65,8 @@ export const CURATED: { readonly [K in CuratedKind]: CuratedEntry<K> } = {
      * otherwise null.
      */
     shown({ index: _index, ...shown }, record, { analyserOf, limits }) {
-      const filter = ruleFilter(shown.effect, resolvedSchemaOf(record), analyserOf(record), limits);
+      const index = { schema: resolvedSchemaOf(record), analyser: analyserOf(record) };
+      const filter = ruleFilter(shown.effect, index, limits);
       return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
     },
   },
@@ -95,7 +95,7 @@ export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexR
   const analyser = analyserOf(record);
   return {
     checkFilter: (filterBy) => {
-      compileFilter(parseFilter(filterBy, limits), resolvedSchemaOf(record), analyser);
+      compileFilter(filterBy, { schema: resolvedSchemaOf(record), analyser }, limits);
     },
     hasWord: (text) => analyser.terms(text).length > 0,
   };

@@ -1,5 +1,6 @@
 // Runs a search and observes it: measures its phases, counts it, logs it if it is slow, and reports it to the
 // query log. Repeated queries are answered from the cache.
+import { operationsIn } from "../../engine-wasm/host/programs/filter-program.js";
 import type { IndexContents } from "../catalog/index-contents.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
@@ -111,5 +112,5 @@ function answeredOf({ request, mode, foundByWords, hits }: Found): Uint8Array | 
   const { q: text, filter, page, browse } = request;
   if (browse) return null;
   const ids = hits.slice(0, HITS_MAX).map(({ id }) => id);
-  return encodeAnswered({ text, mode, filtered: filter !== null, found: foundByWords, page }, ids);
+  return encodeAnswered({ text, mode, filtered: operationsIn(filter) > 0, found: foundByWords, page }, ids);
 }

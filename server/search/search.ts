@@ -1,6 +1,7 @@
 // Runs the steps of a query in order: plan, understand, search by words, search by vectors if that helps,
 // merge, count facets, fetch. Each step has its own file. respond.ts writes the result as JSON, and
 // docs/ranking.md describes the ranking.
+import { NO_FILTER } from "../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -18,7 +19,7 @@ import type { Found } from "./found.js";
 import { countFacets } from "./matching/facets.js";
 import { countFull, matchAllWords, type PageOf } from "./matching/match.js";
 import { mergingOfResults } from "./matching/merge.js";
-import { planningOfQuery, planQuery } from "./matching/plan.js";
+import { planQuery } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import { relatedWinners } from "./related.js";
 import type { GivenVectors } from "./semantic/given-vectors.js";
@@ -58,9 +59,9 @@ export async function find(
   const { uid } = record;
   const within = readWithin(filterOfAsker, index, limits);
   const nextSlice = (): Promise<void> => reads.slices.next(record.tenant, life);
-  const asked = await inSlices(readingOfQueryRequest(body, record, schema, limits, within), nextSlice);
+  const asked = await inSlices(readingOfQueryRequest(body, index, limits, within), nextSlice);
   const scale = reads.scale(uid);
-  const asTyped = await inSlices(planningOfQuery(asked, index, scale), nextSlice);
+  const asTyped = planQuery(asked, index, scale);
 
   return reads.answer(uid, life, trace, async (snapshot) => {
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
@@ -92,7 +93,7 @@ export async function find(
     const hits = fetched.slice(0, merged.winners.length);
     /** True if any document that the caller may see contains all words of `q` as written. */
     const finds = async (q: string): Promise<boolean> => {
-      const filter = within?.filter ?? null;
+      const filter = within?.filter ?? NO_FILTER;
       const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
       return (await countFull(planQuery(written, index, scale), snapshot)) > 0;
     };
@@ -121,7 +122,7 @@ export async function find(
 }
 
 /** Number of documents that a restricted caller may see. */
-async function countWithin(snapshot: IndexSnapshot, { program }: Within): Promise<number> {
-  const results = await snapshot.search({ ...EVERY_DOCUMENT, k: 0, filter: program });
+async function countWithin(snapshot: IndexSnapshot, { filter }: Within): Promise<number> {
+  const results = await snapshot.search({ ...EVERY_DOCUMENT, k: 0, filter });
   return results.reduce((sum, { found }) => sum + found, 0);
 }

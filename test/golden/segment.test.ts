@@ -1,9 +1,9 @@
 // Stored segments stay readable: the naive reader finds the documents' values in each fixture, and the engine
 // attaches it and answers queries on it. A segment with another version and a damaged segment give different
 // errors.
+
 import { describe, expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
-import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -17,6 +17,7 @@ import {
 import { DeletedRows } from "../../shards/segments/deleted-rows.js";
 import { summarize } from "../../shards/segments/segment-pieces.js";
 import { DamagedBytesError, OtherVersionError } from "../../shards/storage/envelope.js";
+import { type FilterOp, filterOf } from "../oracle/filter-operations.js";
 import { readSegment } from "../oracle/segments/segment-reader.js";
 import { makeSegment } from "../oracle/segments/segment-twin.js";
 import { loadEngine } from "../unit/engine/load-engine.js";
@@ -123,7 +124,7 @@ describe("the engine on segment-v1.hex", () => {
     ["a float[]", float(9, -3, 0.5), ["a", "ключ"]],
     ["an id", { op: "ids", hashes: [] }, []],
   ])("filters by %s", (_, filter, ids) => {
-    expect(idsOf(search({ filter: [filter] }))).toEqual(ids);
+    expect(idsOf(search({ filter: filterOf(filter) }))).toEqual(ids);
   });
 
   test("counts facets without deleted rows, and sorts by a column", () => {

@@ -1,4 +1,5 @@
-// Encodes a filter, which is a list of operations in postfix order, as part of the engine's programs.
+// Filters in the form in which the engine's programs contain them: a u16 number of operations, then the
+// operations in postfix order, with operands first (a, b, and). docs/FORMATS.md lists the operations.
 import {
   OP_ALL,
   OP_AND,
@@ -10,81 +11,118 @@ import {
   OP_OR,
   OP_TOKENS,
 } from "../../assembly/layout.js";
-import type { ByteWriter } from "../bytes.js";
+import { ByteWriter } from "../bytes.js";
 
-/** One operation of a postfix filter. Operands come first: [a, b, {op: "and"}]. */
-export type FilterOp =
-  | { readonly op: "all" }
-  | { readonly op: "and" }
-  | { readonly op: "or" }
-  | { readonly op: "not" }
+/** A whole filter, written by a FilterWriter. Must not be changed, because programs share it. */
+export type FilterProgram = Uint8Array;
+
+const COUNT_BYTES = 2;
+
+/** A filter without operations. */
+export const NO_FILTER: FilterProgram = new Uint8Array(COUNT_BYTES);
+
+export function operationsIn(filter: FilterProgram): number {
+  return (filter[0] as number) | ((filter[1] as number) << 8);
+}
+
+/** Writes a filter operation by operation. `finish` returns the filter; the writer is then spent. */
+export class FilterWriter {
+  readonly #out = new ByteWriter();
+  #operations = 0;
+  /** Position of the last id condition's count, and its value. */
+  #idsAt = 0;
+  #ids = 0;
+
+  constructor() {
+    this.#out.u16(0);
+  }
+
+  /** Number of operations so far. */
+  get operations(): number {
+    return this.#operations;
+  }
+
+  all(): void {
+    this.#operation(OP_ALL);
+  }
+
+  and(): void {
+    this.#operation(OP_AND);
+  }
+
+  or(): void {
+    this.#operation(OP_OR);
+  }
+
+  not(): void {
+    this.#operation(OP_NOT);
+  }
+
   /** For int32, int64, bool (0 and 1) and their arrays. Both bounds are inclusive. */
-  | { readonly op: "intRange"; readonly slot: number; readonly low: bigint; readonly high: bigint }
-  | {
-      readonly op: "floatRange";
-      readonly slot: number;
-      readonly low: number;
-      readonly high: number;
-      readonly lowExclusive: boolean;
-      readonly highExclusive: boolean;
-    }
+  intRange(slot: number, low: bigint, high: bigint): void {
+    this.#operation(OP_INT_RANGE);
+    this.#out.u16(slot);
+    this.#out.i64(low);
+    this.#out.i64(high);
+  }
+
+  floatRange(slot: number, low: number, high: number, lowExclusive = false, highExclusive = false): void {
+    this.#operation(OP_FLOAT_RANGE);
+    this.#out.u16(slot);
+    this.#out.f64(low);
+    this.#out.f64(high);
+    this.#out.u8((lowExclusive ? 1 : 0) | (highExclusive ? 2 : 0));
+  }
+
   /** The field's folded value equals `folded`; in a string[], any element's folded value does. */
-  | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
+  equals(slot: number, folded: Uint8Array): void {
+    this.#operation(OP_EQUALS);
+    this.#out.u16(slot);
+    this.#out.string32(folded);
+  }
+
   /** All terms occur in this order in one element. Without terms, every document with a value passes. */
-  | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }
-  | { readonly op: "ids"; readonly hashes: readonly bigint[] };
+  tokens(slot: number, terms: readonly string[]): void {
+    this.#operation(OP_TOKENS);
+    this.#out.u16(slot);
+    encodeTerms(this.#out, terms);
+  }
+
+  /** The document has one of the ids whose hashes follow, each added with `id`. */
+  ids(): void {
+    this.#operation(OP_IDS);
+    this.#idsAt = this.#out.length;
+    this.#ids = 0;
+    this.#out.u32(0);
+  }
+
+  /** Adds an id to the operation just begun with `ids`. */
+  id(hash: bigint): void {
+    this.#out.u64(hash);
+    this.#out.u32At(this.#idsAt, ++this.#ids);
+  }
+
+  /** Appends all operations of another filter. */
+  append(filter: FilterProgram): void {
+    this.#operations += operationsIn(filter);
+    this.#out.bytes(filter.subarray(COUNT_BYTES));
+  }
+
+  /** Throws a RangeError if there are more operations than a program can have. */
+  finish(): FilterProgram {
+    if (this.#operations > 0xffff)
+      throw new RangeError(`${this.#operations} filter operations: at most 65535 fit a program`);
+    this.#out.u16At(0, this.#operations);
+    return this.#out.finish();
+  }
+
+  #operation(code: number): void {
+    this.#operations++;
+    this.#out.u8(code);
+  }
+}
 
 export function encodeTerms(out: ByteWriter, terms: readonly string[]): void {
   out.count16(terms.length, "terms");
   for (const term of terms) out.string16(term);
-}
-
-export function encodeFilter(out: ByteWriter, filter: readonly FilterOp[]): void {
-  out.count16(filter.length, "filter operations");
-  for (const operation of filter) encodeOperation(out, operation);
-}
-
-function encodeOperation(out: ByteWriter, operation: FilterOp): void {
-  switch (operation.op) {
-    case "all":
-      out.u8(OP_ALL);
-      break;
-    case "and":
-      out.u8(OP_AND);
-      break;
-    case "or":
-      out.u8(OP_OR);
-      break;
-    case "not":
-      out.u8(OP_NOT);
-      break;
-    case "intRange":
-      out.u8(OP_INT_RANGE);
-      out.u16(operation.slot);
-      out.i64(operation.low);
-      out.i64(operation.high);
-      break;
-    case "floatRange":
-      out.u8(OP_FLOAT_RANGE);
-      out.u16(operation.slot);
-      out.f64(operation.low);
-      out.f64(operation.high);
-      out.u8((operation.lowExclusive ? 1 : 0) | (operation.highExclusive ? 2 : 0));
-      break;
-    case "equals":
-      out.u8(OP_EQUALS);
-      out.u16(operation.slot);
-      out.string32(operation.folded);
-      break;
-    case "tokens":
-      out.u8(OP_TOKENS);
-      out.u16(operation.slot);
-      encodeTerms(out, operation.terms);
-      break;
-    case "ids":
-      out.u8(OP_IDS);
-      out.u32(operation.hashes.length);
-      for (const hash of operation.hashes) out.u64(hash);
-      break;
-  }
 }

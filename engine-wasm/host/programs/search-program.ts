@@ -34,7 +34,7 @@ import {
   TERM_WHOLE,
 } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
-import { encodeFilter, encodeTerms, type FilterOp } from "./filter-program.js";
+import { encodeTerms, type FilterProgram, NO_FILTER } from "./filter-program.js";
 import { encodeNeighbours, type Neighbours } from "./neighbours.js";
 
 /** The largest `k`, which returns every matching row. */
@@ -152,8 +152,8 @@ export interface SearchRule {
   readonly effect: "hide" | "bury" | "boost" | "keep";
   /** Weight of a boost, at least 0. A weight of 10 doubles the relevance. */
   readonly weight: number;
-  /** In postfix order. An empty filter matches no document. */
-  readonly filter: readonly FilterOp[];
+  /** NO_FILTER matches no document. */
+  readonly filter: FilterProgram;
 }
 
 export interface SearchProgram {
@@ -182,8 +182,8 @@ export interface SearchProgram {
   readonly phrases: readonly (readonly string[])[];
   /** Excludes documents with any of these terms or phrases in a queried slot. */
   readonly excludes: readonly (readonly string[])[];
-  /** In postfix order; an empty list means no filter. */
-  readonly filter: readonly FilterOp[];
+  /** NO_FILTER lets every document pass. */
+  readonly filter: FilterProgram;
   /** Rows are sorted by the first key, ties by the next, and remaining ties by descending seq. */
   readonly sort: readonly SortKey[];
   readonly facets: readonly FacetRequest[];
@@ -211,7 +211,7 @@ export const EVERY_DOCUMENT: SearchProgram = {
   words: [],
   phrases: [],
   excludes: [],
-  filter: [],
+  filter: NO_FILTER,
   sort: [],
   facets: [],
   bonuses: { whole: 0, starts: 0, terms: [] },
@@ -244,7 +244,7 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
   for (const word of program.words) encodeWord(out, word);
   encodePhrases(out, program.phrases, "phrases");
   encodePhrases(out, program.excludes, "excludes");
-  encodeFilter(out, program.filter);
+  out.bytes(program.filter);
   encodeSort(out, program.sort);
   if (program.facets.length > 0xff)
     throw new RangeError(`${program.facets.length} facets: at most 255 fit a program`);
@@ -346,6 +346,6 @@ function encodeRules(out: ByteWriter, rules: readonly SearchRule[]): void {
   for (const { effect, weight, filter } of rules) {
     out.u8(EFFECT_CODES[effect]);
     out.f64(weight);
-    encodeFilter(out, filter);
+    out.bytes(filter);
   }
 }

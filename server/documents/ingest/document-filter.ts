@@ -1,5 +1,5 @@
 // Compiles filters for the document routes (deletion, export), which use the filter language of queries.
-import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { FilterProgram } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
@@ -7,7 +7,6 @@ import type { AnalyserOf } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";
-import { parseFilter } from "../../question/filter/filter-parser.js";
 
 /** Everything needed to compile a filter. */
 export interface FilterTexts {
@@ -20,9 +19,13 @@ export function compileDocumentFilter(
   { limits, analyserOf }: FilterTexts,
   record: IndexRecord,
   filterBy: string,
-): FilterOp[] {
+): FilterProgram {
   try {
-    return compileFilter(parseFilter(filterBy, limits), resolvedSchemaOf(record), analyserOf(record));
+    return compileFilter(
+      filterBy,
+      { schema: resolvedSchemaOf(record), analyser: analyserOf(record) },
+      limits,
+    );
   } catch (error) {
     if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
     const { message, details } = error;
@@ -34,6 +37,6 @@ export function compileDocumentFilter(
 }
 
 /** A search program that selects every document matching the filter, newest first. */
-export function filterProgram(filter: readonly FilterOp[]): SearchProgram {
+export function filterProgram(filter: FilterProgram): SearchProgram {
   return { ...EVERY_DOCUMENT, filter };
 }

@@ -26,12 +26,12 @@ export async function* exportDocuments(
   life: RequestLife,
 ): AsyncGenerator<Uint8Array> {
   const filter =
-    filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(exporting, record, filterBy);
+    filterBy === null || filterBy.trim() === "" ? null : compileDocumentFilter(exporting, record, filterBy);
   const snapshot = await exporting.reads.snapshot(record.uid, life);
   try {
     for (let shard = 0; shard < snapshot.shards; shard++) {
       const pages =
-        filter.length === 0
+        filter === null
           ? allPages(snapshot, shard, PAGE_DOCUMENTS)
           : filteredPages(snapshot, shard, PAGE_DOCUMENTS, filterProgram(filter));
       for await (const seqs of pages) yield* pageLines(snapshot, shard, seqs);

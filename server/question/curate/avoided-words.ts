@@ -1,7 +1,7 @@
 // Builds the rule for words that a query softly excludes. Documents with such a word are ranked lower, but
 // not hidden, because a document may mention a word only to say that it lacks the thing.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
-import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import { FilterWriter } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -37,16 +37,23 @@ export function avoidingRules(
   shopRules: number,
 ): AvoidingRules | null {
   const spellings = avoided.flatMap((text) => spellingsOf(analyser.terms(text), languages));
-  const having: FilterOp[] = slots.flatMap((slot) =>
-    spellings.map((terms): FilterOp => ({ op: "tokens", slot, terms })),
-  );
-  if (having.length === 0) return null;
+  const having = new FilterWriter();
+  for (const slot of slots) {
+    for (const terms of spellings) {
+      having.tokens(slot, terms);
+      if (having.operations > 1) having.or();
+    }
+  }
+  if (having.operations === 0) return null;
   if (shopRules >= RULES_MAX)
     throw new SkeinError("SK-SE-400", "too many ranking rules fire for unwanted words to be ranked lower");
-  const filter = having.flatMap((op, i): FilterOp[] => (i === 0 ? [op] : [op, { op: "or" }]));
+  const filter = having.finish();
+  const lacking = new FilterWriter();
+  lacking.append(filter);
+  lacking.not();
   return {
     bury: { effect: "bury", weight: 0, filter },
-    lift: { effect: "boost", weight: LIFT, filter: [...filter, { op: "not" }] },
+    lift: { effect: "boost", weight: LIFT, filter: lacking.finish() },
   };
 }
 

@@ -2,7 +2,11 @@
 // filter no longer fits the schema is logged and skipped. It stays in the catalog, so it works again if the
 // field comes back.
 import { RULES_MAX } from "../../../engine-wasm/assembly/layout.js";
-import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import {
+  type FilterProgram,
+  FilterWriter,
+  NO_FILTER,
+} from "../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchRule } from "../../../engine-wasm/host/programs/search-program.js";
 import type { RankingRule, RuleType } from "../../catalog/records/rule.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
@@ -10,8 +14,7 @@ import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
-import { compileFilter } from "../filter/filter-compile.js";
-import { parseFilter } from "../filter/filter-parser.js";
+import { compileFilter, type FilteredIndex } from "../filter/filter-compile.js";
 import { recordTerms } from "../words/record-terms.js";
 import { Stretches } from "./stretches.js";
 
@@ -32,9 +35,8 @@ export interface CompiledRule {
   readonly entries: readonly (readonly string[])[];
   readonly effect: SearchRule["effect"];
   readonly weight: number;
-  readonly filter: readonly FilterOp[];
-  /** Id hashes of the documents that the rule lists by id. */
-  readonly hashes: readonly bigint[];
+  /** The documents that the rule affects: those that pass its filter, and those that it lists by id. */
+  readonly filter: FilterProgram;
   /** Id hashes of the documents that the rule pins. */
   readonly pins: readonly bigint[];
 }
@@ -74,10 +76,8 @@ export function hidingOnly(compiled: readonly CompiledRule[]): readonly Compiled
     .map((one) => (one.effect === "hide" ? one : { ...one, effect: "keep", pins: [] }));
 }
 
-function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRule {
-  const documents: FilterOp[] = hashes.length === 0 ? [] : [{ op: "ids", hashes }];
-  const both: FilterOp[] = filter.length > 0 && documents.length > 0 ? [{ op: "or" }] : [];
-  return { effect, weight, filter: [...filter, ...documents, ...both] };
+function searchRule({ effect, weight, filter }: CompiledRule): SearchRule {
+  return { effect, weight, filter };
 }
 
 /** Rule types by precedence: if several rules with equal priority affect a document, the first type wins. */
@@ -124,7 +124,7 @@ function compileRule(
   limits: Limits,
   log: Logger,
 ): CompiledRule | null {
-  const filter = ruleFilter(rule.effect, schema, analyser, limits);
+  const filter = ruleFilter(rule.effect, { schema, analyser }, limits);
   if (filter instanceof SkeinError) {
     log.warn(
       { rule: rule.id, problem: filter.message },
@@ -139,22 +139,31 @@ function compileRule(
     entries,
     effect: pinning ? "keep" : rule.type,
     weight: rule.effect.weight ?? 0,
-    filter,
-    hashes,
+    filter: withIds(filter, hashes),
     pins: pinning ? hashes : [],
   };
+}
+
+/** Returns a filter for the documents that pass the filter, if it has operations, or have one of the ids. */
+function withIds(filter: FilterProgram, hashes: readonly bigint[]): FilterProgram {
+  if (hashes.length === 0) return filter;
+  const out = new FilterWriter();
+  out.append(filter);
+  out.ids();
+  for (const hash of hashes) out.id(hash);
+  if (out.operations > 1) out.or();
+  return out.finish();
 }
 
 /** Returns the rule's compiled filter, or the error if the filter does not fit the schema. */
 export function ruleFilter(
   { filter_by: text }: RankingRule["effect"],
-  schema: ResolvedSchema,
-  analyser: TextAnalyser,
+  index: FilteredIndex,
   limits: Limits,
-): readonly FilterOp[] | SkeinError {
-  if (text === undefined || text.trim() === "") return [];
+): FilterProgram | SkeinError {
+  if (text === undefined || text.trim() === "") return NO_FILTER;
   try {
-    return compileFilter(parseFilter(text, limits), schema, analyser);
+    return compileFilter(text, index, limits);
   } catch (error) {
     if (error instanceof SkeinError) return error;
     throw error;

@@ -1,143 +1,164 @@
-// Compiles a filter tree under a schema to the engine's postfix operations. Only this file interprets a
-// value's text according to the field type. Knows nothing about queries, because exports and deletions by
-// filter use it too.
-import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+// Compiles filters under a schema to the engine's operations, in one pass: each part of a filter is written
+// as soon as it has been read. Only this file interprets a value's text according to the field type. Knows
+// nothing about queries, because exports and deletions by filter use it too.
+import {
+  type FilterProgram,
+  FilterWriter,
+  operationsIn,
+} from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
-import type { FilterClause, FilterLiteral, FilterNode, FilterValue } from "./filter-ast.js";
-import { filterError, shorten } from "./filter-parser.js";
+import { readingOfNativeFilter } from "./filter-native.js";
+import { type FilterLimits, filterError, parsingOfFilter, shorten } from "./filter-parser.js";
+import type { FilterLiteral, FilterOperator, FilterSink, FilterValue } from "./filter-parts.js";
 import { readBounds, readDouble, readInteger } from "./numbers.js";
 
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** The operations that have no parameters. */
-const ALL: FilterOp = { op: "all" };
-const NOT: FilterOp = { op: "not" };
-const AND: FilterOp = { op: "and" };
-const OR: FilterOp = { op: "or" };
 
-/** Compilation yields after about this many operations. */
-const OPERATIONS_A_STEP = 100;
+/** What determines the meaning of a filter. */
+export interface FilteredIndex {
+  readonly schema: ResolvedSchema;
+  readonly analyser: TextAnalyser;
+}
 
-/** Compiles a filter; null gives an empty list. Throws SkeinError SK-SE-400. */
-export function compileFilter(
-  node: FilterNode | null,
-  schema: ResolvedSchema,
-  analyser: TextAnalyser,
-): FilterOp[] {
-  return finished(compilingOfFilter(node, schema, analyser));
+/** Compiles a non-empty filter expression. Throws SkeinError SK-SE-400. */
+export function compileFilter(text: string, index: FilteredIndex, limits: FilterLimits): FilterProgram {
+  return finished(compilingOfFilter(text, index, limits));
 }
 
 /** Like `compileFilter`, but in small steps, because a filter may have thousands of conditions. */
 export function* compilingOfFilter(
-  node: FilterNode | null,
-  schema: ResolvedSchema,
-  analyser: TextAnalyser,
-): Generator<void, FilterOp[]> {
-  const out: FilterOp[] = [];
-  if (node !== null) yield* compileNode(node, schema, analyser, out);
-  if (out.length > OPERATIONS_MAX) {
+  text: string,
+  index: FilteredIndex,
+  limits: FilterLimits,
+): Generator<void, FilterProgram> {
+  const compiler = new FilterCompiler(index);
+  yield* parsingOfFilter(text, limits, compiler);
+  return finishedFilter(compiler.out);
+}
+
+/** Compiles a native `filters` object in small steps. Throws SkeinError SK-SE-400. */
+export function* compilingOfNativeFilter(
+  filters: object,
+  index: FilteredIndex,
+  limits: FilterLimits,
+): Generator<void, FilterProgram> {
+  const compiler = new FilterCompiler(index);
+  yield* readingOfNativeFilter(filters, limits, compiler);
+  return finishedFilter(compiler.out);
+}
+
+/** The conjunction of two filters. Throws SkeinError SK-SE-400 if it needs too many operations. */
+export function both(a: FilterProgram, b: FilterProgram): FilterProgram {
+  if (operationsIn(a) === 0) return b;
+  if (operationsIn(b) === 0) return a;
+  const out = new FilterWriter();
+  out.append(a);
+  out.append(b);
+  out.and();
+  return finishedFilter(out);
+}
+
+function finishedFilter(out: FilterWriter): FilterProgram {
+  const { operations } = out;
+  if (operations > OPERATIONS_MAX) {
     throw new SkeinError(
       "SK-SE-400",
-      `the filter needs ${out.length} operations; at most ${OPERATIONS_MAX} are allowed`,
+      `the filter needs ${operations} operations; at most ${OPERATIONS_MAX} are allowed`,
     );
   }
-  return out;
+  return out.finish();
 }
 
-/**
- * Compiles a group's conditions in a plain loop, because one generator per condition would create thousands
- * of garbage objects.
- */
-function* compileNode(
-  node: FilterNode,
-  schema: ResolvedSchema,
-  analyser: TextAnalyser,
-  out: FilterOp[],
-): Generator<void, void> {
-  if (node.kind === "clause") {
-    compileClause(node, schema, analyser, out);
-    return;
+class FilterCompiler implements FilterSink {
+  readonly out = new FilterWriter();
+  readonly #index: FilteredIndex;
+  /** The field of the current clause; null for `id`, which is not a field. */
+  #field: ResolvedField | null = null;
+  #operator: FilterOperator = ":";
+  /** Number of values in the current clause so far. */
+  #values = 0;
+
+  constructor(index: FilteredIndex) {
+    this.#index = index;
   }
-  let paused = out.length;
-  let first = true;
-  for (const child of node.children) {
-    if (out.length - paused >= OPERATIONS_A_STEP) {
-      yield;
-      paused = out.length;
+
+  clause(name: string, operator: FilterOperator, at: number): void {
+    this.#field = name === "id" ? null : filterableField(name, at, this.#index.schema);
+    this.#operator = operator;
+    this.#values = 0;
+    if (this.#field === null) this.out.ids();
+  }
+
+  value(value: FilterValue): void {
+    const { analyser } = this.#index;
+    if (this.#field === null) {
+      this.out.id(analyser.hash(idText(value)));
+      return;
     }
-    if (child.kind === "clause") compileClause(child, schema, analyser, out);
-    else yield* compileNode(child, schema, analyser, out);
-    if (!first) out.push(node.kind === "and" ? AND : OR);
-    first = false;
+    compileValue(value, this.#field, this.#operator, analyser, this.out);
+    if (this.#values++ > 0) this.out.or();
+  }
+
+  clauseEnd(): void {
+    if (this.#field !== null && this.#values === 0) nothing(this.out);
+    if (this.#operator === ":!=") this.out.not();
+  }
+
+  and(): void {
+    this.out.and();
+  }
+
+  or(): void {
+    this.out.or();
   }
 }
 
-function compileClause(
-  clause: FilterClause,
-  schema: ResolvedSchema,
-  analyser: TextAnalyser,
-  out: FilterOp[],
-): void {
-  if (clause.field === "id") {
-    out.push({ op: "ids", hashes: clause.values.map((value) => analyser.hash(idText(value, clause))) });
-  } else {
-    const field = filterableField(clause, schema);
-    if (clause.values.length === 0) out.push(ALL, NOT);
-    let first = true;
-    for (const value of clause.values) {
-      compileValue(value, field, clause, analyser, out);
-      if (!first) out.push(OR);
-      first = false;
-    }
-  }
-  if (clause.operator === ":!=") out.push(NOT);
+function nothing(out: FilterWriter): void {
+  out.all();
+  out.not();
 }
 
-function filterableField(clause: FilterClause, schema: ResolvedSchema): ResolvedField {
-  const field = schema.field(clause.field);
+function filterableField(name: string, at: number, schema: ResolvedSchema): ResolvedField {
+  const field = schema.field(name);
   if (field === undefined)
-    throw filterError(`unknown field '${shorten(clause.field)}'`, clause.at, "a field of the schema or 'id'");
+    throw filterError(`unknown field '${shorten(name)}'`, at, "a field of the schema or 'id'");
   if (field.unready.includes("index"))
-    throw filterError(`field '${clause.field}' is being re-indexed and cannot be filtered yet`, clause.at);
-  if (!field.index)
-    throw filterError(`field '${clause.field}' has index: false and cannot be filtered`, clause.at);
+    throw filterError(`field '${name}' is being re-indexed and cannot be filtered yet`, at);
+  if (!field.index) throw filterError(`field '${name}' has index: false and cannot be filtered`, at);
   return field;
 }
 
-function idText(value: FilterValue, clause: FilterClause): string {
+function idText(value: FilterValue): string {
   if (value.kind === "literal") return value.literal.text;
   const at = value.kind === "range" ? value.low.at : value.literal.at;
-  throw filterError(
-    `'${clause.field}' has no order, so ranges and comparisons do not apply`,
-    at,
-    "a document id",
-  );
+  throw filterError("'id' has no order, so ranges and comparisons do not apply", at, "a document id");
 }
 
 function compileValue(
   value: FilterValue,
   field: ResolvedField,
-  clause: FilterClause,
+  operator: FilterOperator,
   analyser: TextAnalyser,
-  out: FilterOp[],
+  out: FilterWriter,
 ): void {
   switch (field.kind) {
     case "string":
-      out.push(compileString(value, field, clause, analyser));
+      compileString(value, field, operator, analyser, out);
       break;
     case "bool":
-      out.push(compileBool(value, field));
+      compileBool(value, field, out);
       break;
     case "int":
       compileInteger(value, field, out);
       break;
     case "float":
-      out.push(compileFloat(value, field));
+      compileFloat(value, field, out);
       break;
   }
 }
@@ -145,47 +166,46 @@ function compileValue(
 function compileString(
   value: FilterValue,
   field: ResolvedField,
-  clause: FilterClause,
+  operator: FilterOperator,
   analyser: TextAnalyser,
-): FilterOp {
+  out: FilterWriter,
+): void {
   if (value.kind !== "literal") {
     const literal = value.kind === "range" ? value.low : value.literal;
     throw noOrder(field, literal, "a text (in backticks if it contains '..', '<' or '>')");
   }
   const { text } = value.literal;
-  if (clause.operator === ":") {
-    const terms = analyser.terms(text);
-    if (terms.length > VALUE_WORDS_MAX) {
-      throw filterError(`a value of more than ${VALUE_WORDS_MAX} words`, value.literal.at);
-    }
-    if (terms.length > 0) return { op: "tokens", slot: field.slot, terms };
+  const terms = operator === ":" ? analyser.terms(text) : [];
+  if (terms.length > VALUE_WORDS_MAX) {
+    throw filterError(`a value of more than ${VALUE_WORDS_MAX} words`, value.literal.at);
   }
-  return { op: "equals", slot: field.slot, folded: analyser.fold(text) };
+  if (terms.length > 0) out.tokens(field.slot, terms);
+  else out.equals(field.slot, analyser.fold(text));
 }
 
-function compileBool(value: FilterValue, field: ResolvedField): FilterOp {
+function compileBool(value: FilterValue, field: ResolvedField, out: FilterWriter): void {
   const literal = value.kind === "range" ? value.low : value.literal;
   if (value.kind !== "literal") throw noOrder(field, literal, "true or false");
   if (literal.text !== "true" && literal.text !== "false") {
     throw wrongLiteral(literal, field, `true or false ('${field.name}' is ${field.type})`);
   }
   const bit = literal.text === "true" ? 1n : 0n;
-  return { op: "intRange", slot: field.slot, low: bit, high: bit };
+  out.intRange(field.slot, bit, bit);
 }
 
 /**
  * Compiles a condition on an integer field. Equality accepts only integer literals. Comparisons and ranges
  * also accept decimals and round them inwards, for example `> 1.5` to `>= 2`.
  */
-function compileInteger(value: FilterValue, field: ResolvedField, out: FilterOp[]): void {
+function compileInteger(value: FilterValue, field: ResolvedField, out: FilterWriter): void {
   const [low, high] = integerBounds(value, field);
   if (low > high || low > INT64_MAX || high < INT64_MIN) {
-    out.push(ALL, NOT);
+    nothing(out);
     return;
   }
   const from = low < INT64_MIN ? INT64_MIN : low;
   const to = high > INT64_MAX ? INT64_MAX : high;
-  out.push({ op: "intRange", slot: field.slot, low: from, high: to });
+  out.intRange(field.slot, from, to);
 }
 
 /**
@@ -219,29 +239,17 @@ function bounds(literal: FilterLiteral, field: ResolvedField): { floor: bigint; 
   return found;
 }
 
-function compileFloat(value: FilterValue, field: ResolvedField): FilterOp {
+function compileFloat(value: FilterValue, field: ResolvedField, out: FilterWriter): void {
   const { slot } = field;
   if (value.kind === "range") {
-    const low = double(value.low, field);
-    return {
-      op: "floatRange",
-      slot,
-      low,
-      high: double(value.high, field),
-      lowExclusive: false,
-      highExclusive: false,
-    };
+    out.floatRange(slot, double(value.low, field), double(value.high, field));
+    return;
   }
   const number = double(value.literal, field);
   const comparison = value.kind === "comparison" ? value.comparison : "=";
-  return {
-    op: "floatRange",
-    slot,
-    low: comparison.startsWith("<") ? Number.NEGATIVE_INFINITY : number,
-    high: comparison.startsWith(">") ? Number.POSITIVE_INFINITY : number,
-    lowExclusive: comparison === ">",
-    highExclusive: comparison === "<",
-  };
+  const low = comparison.startsWith("<") ? Number.NEGATIVE_INFINITY : number;
+  const high = comparison.startsWith(">") ? Number.POSITIVE_INFINITY : number;
+  out.floatRange(slot, low, high, comparison === ">", comparison === "<");
 }
 
 function double(literal: FilterLiteral, field: ResolvedField): number {

@@ -1,30 +1,36 @@
-// Converts the native `filters` object to the same tree as the legacy string. Every key is a condition, and
-// all conditions must match. A scalar means equality, and an array means any of its values. Values are
-// literals: operators in them have no meaning.
+// Reads the native `filters` object and passes the same parts to a sink as the legacy string does. Every key
+// is a condition, and all conditions must match. A scalar means equality, and an array means any of its
+// values. Values are literals: operators in them have no meaning.
 import { SkeinError } from "../../ground/errors.js";
 import { describe } from "../../ground/input/json-value.js";
-import type { FilterClause, FilterNode, FilterValue } from "./filter-ast.js";
 import { type FilterLimits, shorten } from "./filter-parser.js";
+import type { FilterSink, FilterValue } from "./filter-parts.js";
 
-/** Converts the object. Returns null if it has no keys. Throws SkeinError SK-SE-400. */
-export function nativeFilter(filters: object, limits: FilterLimits): FilterNode | null {
-  let values = 0;
-  const children = Object.entries(filters).map(([field, value]: [string, unknown]): FilterClause => {
-    const wanted: unknown[] = Array.isArray(value) ? value : [value];
-    values += 1 + wanted.length;
-    if (values > limits.filterClausesMax) {
+/** Reading yields after this many keys and values. */
+const PARTS_A_STEP = 100;
+
+/** Reads the object in small steps. An object without keys has no parts. Throws SkeinError SK-SE-400. */
+export function* readingOfNativeFilter(
+  filters: object,
+  limits: FilterLimits,
+  sink: FilterSink,
+): Generator<void, void> {
+  let parts = 0;
+  for (const [i, field] of Object.keys(filters).entries()) {
+    const value = (filters as Record<string, unknown>)[field];
+    const wanted: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (parts + 1 + wanted.length > limits.filterClausesMax) {
       throw new SkeinError("SK-SE-400", `filters has more than ${limits.filterClausesMax} keys and values`);
     }
-    return {
-      kind: "clause",
-      field,
-      at: -1,
-      operator: ":=",
-      values: wanted.map((entry) => literal(field, entry)),
-    };
-  });
-  if (children.length === 0) return null;
-  return children.length === 1 ? (children[0] as FilterClause) : { kind: "and", children };
+    sink.clause(field, ":=", -1);
+    if (++parts % PARTS_A_STEP === 0) yield;
+    for (const entry of wanted) {
+      sink.value(literal(field, entry));
+      if (++parts % PARTS_A_STEP === 0) yield;
+    }
+    sink.clauseEnd();
+    if (i > 0) sink.and();
+  }
 }
 
 function literal(field: string, value: unknown): FilterValue {

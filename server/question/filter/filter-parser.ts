@@ -1,15 +1,13 @@
-// Parses the legacy filter language into a tree:
+// Parses the legacy filter language and passes its parts to a sink:
 //   or = and { "||" and }    and = primary { "&&" primary }    primary = "(" or ")" | field operator value
 //   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
 //   quoted: two backticks inside represent one
 // Knows nothing about the schema. The nesting limit bounds the recursion; time is linear in the length of the
 // text.
-
-import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
-import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
+import type { Comparison, FilterLiteral, FilterOperator, FilterSink, FilterValue } from "./filter-parts.js";
 
 export interface FilterLimits {
   readonly filterTextBytesMax: number;
@@ -47,19 +45,21 @@ const AMPERSAND = 0x26;
 const BAR = 0x7c;
 const SPACE = 0x20;
 
-/** Parses a non-empty filter expression. Throws SK-SE-400. */
-export function parseFilter(text: string, limits: FilterLimits): FilterNode {
-  return finished(parsingOfFilter(text, limits));
-}
-
-/** Like `parseFilter`, but in small steps, because a filter may have thousands of conditions. */
-export function* parsingOfFilter(text: string, limits: FilterLimits): Generator<void, FilterNode> {
+/**
+ * Parses a non-empty filter expression in small steps, because it may have thousands of conditions. Throws
+ * SK-SE-400, by which time `sink` has the parts before the error.
+ */
+export function* parsingOfFilter(
+  text: string,
+  limits: FilterLimits,
+  sink: FilterSink,
+): Generator<void, void> {
   if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
     throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes`);
   }
   const lone = text.search(/\p{Surrogate}/u);
   if (lone >= 0) throw filterError("an unpaired surrogate", lone, "well-formed Unicode");
-  return yield* new FilterParser(text, limits).parse();
+  yield* new FilterParser(text, limits, sink).parse();
 }
 
 class FilterParser {
@@ -72,11 +72,12 @@ class FilterParser {
   constructor(
     private readonly text: string,
     private readonly limits: FilterLimits,
+    private readonly sink: FilterSink,
   ) {}
 
-  *parse(): Generator<void, FilterNode> {
-    const node = yield* this.alternation();
-    if (this.pos === this.text.length) return node;
+  *parse(): Generator<void, void> {
+    yield* this.alternation();
+    if (this.pos === this.text.length) return;
     if (this.text[this.pos] === ")") throw filterError("unbalanced ')'", this.pos, "'&&', '||' or the end");
     throw this.unexpected("'&&', '||' or the end");
   }
@@ -84,24 +85,23 @@ class FilterParser {
   /**
    * Conditions are parsed in this loop, because one generator per condition would create a lot of garbage.
    */
-  private *alternation(): Generator<void, FilterNode> {
-    const alternatives: FilterNode[] = [];
+  private *alternation(): Generator<void, void> {
+    let alternatives = 0;
     do {
-      if (this.isLong()) yield;
-      let alternative = this.atGroup() ? yield* this.group() : this.clause();
-      if (this.take("&&")) {
-        const children = [alternative];
-        do {
-          if (this.isLong()) yield;
-          children.push(this.atGroup() ? yield* this.group() : this.clause());
-        } while (this.take("&&"));
-        alternative = { kind: "and", children };
-      }
-      alternatives.push(alternative);
+      let operands = 0;
+      do {
+        if (this.isLong()) yield;
+        if (this.atGroup()) yield* this.group();
+        else {
+          const open = this.clause();
+          while (open >= 0 && !this.list(open)) yield;
+          this.sink.clauseEnd();
+          this.skipSpace();
+        }
+        if (operands++ > 0) this.sink.and();
+      } while (this.take("&&"));
+      if (alternatives++ > 0) this.sink.or();
     } while (this.take("||"));
-    return alternatives.length === 1
-      ? (alternatives[0] as FilterNode)
-      : { kind: "or", children: alternatives };
   }
 
   /** True if enough has been parsed since the last pause that parsing should pause again. */
@@ -116,12 +116,12 @@ class FilterParser {
     return this.text.charCodeAt(this.pos) === PARENTHESIS_OPEN;
   }
 
-  private *group(): Generator<void, FilterNode> {
+  private *group(): Generator<void, void> {
     const open = this.pos++;
     if (++this.depth > FIXED_LIMITS.filterDepthMax) {
       throw filterError(`parentheses nested deeper than ${FIXED_LIMITS.filterDepthMax} levels`, open);
     }
-    const node = yield* this.alternation();
+    yield* this.alternation();
     if (!this.take(")")) {
       const expected = "'&&', '||' or ')'";
       if (this.pos === this.text.length)
@@ -130,20 +130,24 @@ class FilterParser {
     }
     this.depth--;
     this.skipSpace();
-    return node;
   }
 
-  private clause(): FilterNode {
+  /**
+   * Parses a clause up to its end or to the values of a list, and returns the position of the list's bracket,
+   * or -1 if the clause has a single value.
+   */
+  private clause(): number {
     if (++this.clauses > this.limits.filterClausesMax) {
       throw filterError(`more than ${this.limits.filterClausesMax} conditions`, this.pos);
     }
     const at = this.pos;
     const field = this.fieldName();
     const operator = this.operator();
+    this.sink.clause(field, operator, at);
     this.skipSpace();
-    const values = this.text[this.pos] === "[" ? this.list() : [this.single(operator)];
-    this.skipSpace();
-    return { kind: "clause", field, at, operator, values };
+    if (this.text[this.pos] === "[") return this.pos++;
+    this.sink.value(this.single(operator));
+    return -1;
   }
 
   private fieldName(): string {
@@ -173,12 +177,14 @@ class FilterParser {
     return ":";
   }
 
-  private list(): FilterValue[] {
-    const open = this.pos++;
-    const values: FilterValue[] = [];
-    for (;;) {
+  /**
+   * Parses values of the list whose bracket is at `open`. Returns true at the end of the list, and false if
+   * parsing should pause before the next value.
+   */
+  private list(open: number): boolean {
+    while (!this.isLong()) {
       this.skipSpace();
-      values.push(this.listItem());
+      this.sink.value(this.listItem());
       if (++this.clauses > this.limits.filterClausesMax) {
         throw filterError(`more than ${this.limits.filterClausesMax} values`, this.pos);
       }
@@ -187,8 +193,9 @@ class FilterParser {
       if (c === undefined) throw filterError(`unbalanced '[' of position ${open}`, this.pos, "',' or ']'");
       if (c !== "," && c !== "]") throw this.unexpected("',' or ']'");
       this.pos++;
-      if (c === "]") return values;
+      if (c === "]") return true;
     }
+    return false;
   }
 
   private listItem(): FilterValue {

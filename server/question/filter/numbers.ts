@@ -3,6 +3,7 @@
 import { FIXED_LIMITS } from "../../ground/limits.js";
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const WHOLE = /^[+-]?\d+$/;
 const PARTS = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Longer literals are refused: nobody needs them, and parsing a BigInt takes more than linear time. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
@@ -34,6 +35,10 @@ export function readDouble(text: string): number | null {
  */
 export function readBounds(text: string): { floor: bigint; ceil: bigint } | null {
   if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
+  if (WHOLE.test(text)) {
+    const value = BigInt(text);
+    return { floor: value, ceil: value };
+  }
   const [, sign, whole = "", fraction = "", exponentText = "0"] = PARTS.exec(text) as RegExpExecArray;
   const exponent = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponentText))) - fraction.length;
   const digits = BigInt(whole + fraction) * (sign === "-" ? -1n : 1n);

@@ -3,6 +3,7 @@
 // is clamped, and an unknown parameter is ignored. A legacy parameter (filter_by, facet_by, sort_by) takes
 // precedence over its native counterpart. Does no matching or ranking.
 
+import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import {
@@ -14,9 +15,12 @@ import {
 import { defaultsTo, object, optional, required, type ValuesOf } from "../../ground/input/object-reader.js";
 import { anyObject, clamped, flag, oneOf, text, texts } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
-import { both, type FilterNode } from "../filter/filter-ast.js";
-import { nativeFilter } from "../filter/filter-native.js";
-import { parsingOfFilter } from "../filter/filter-parser.js";
+import {
+  both,
+  compilingOfFilter,
+  compilingOfNativeFilter,
+  type FilteredIndex,
+} from "../filter/filter-compile.js";
 import { ASKER_MEMBERS } from "./asker.js";
 import { commaList, invalid, queryRules } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
@@ -77,7 +81,7 @@ export interface QueryRequest {
   readonly browse: boolean;
   /** Empty only if the query browses an index without searchable fields. */
   readonly fields: readonly WeightedField[];
-  readonly filter: FilterNode | null;
+  readonly filter: FilterProgram;
   /**
    * The documents that the caller may see. `filter` already includes this condition. Null if the caller may
    * see all.
@@ -108,25 +112,29 @@ function isBrowse(q: string): boolean {
   return text === "" || text === "*";
 }
 
+/** What the parameters of a query refer to. */
+export interface AskedIndex extends FilteredIndex {
+  readonly record: IndexRecord;
+}
+
 /** Reads a query body. Throws SK-SE-400, whose message names the parameter. */
 export function readQueryRequest(
   body: unknown,
-  record: IndexRecord,
-  schema: ResolvedSchema,
+  index: AskedIndex,
   limits: Limits,
   within: Within | null = null,
 ): QueryRequest {
-  return finished(readingOfQueryRequest(body, record, schema, limits, within));
+  return finished(readingOfQueryRequest(body, index, limits, within));
 }
 
 /** Like `readQueryRequest`, but in small steps, because a filter may be long. */
 export function* readingOfQueryRequest(
   body: unknown,
-  record: IndexRecord,
-  schema: ResolvedSchema,
+  index: AskedIndex,
   limits: Limits,
   within: Within | null = null,
 ): Generator<void, QueryRequest> {
+  const { record, schema } = index;
   const given = QUERY.read(body, "", queryRules(limits));
   const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
   if (vector !== null) checkVectorFits(record.settings);
@@ -139,7 +147,7 @@ export function* readingOfQueryRequest(
     vector,
     browse,
     fields: queryFields(given, schema, browse),
-    filter: both(within?.filter ?? null, yield* queryFilter(given, limits)),
+    filter: both(within?.filter ?? NO_FILTER, yield* queryFilter(given, index, limits)),
     within,
     facets: facetFields(given, schema),
     maxFacetValues: given.max_facet_values,
@@ -217,10 +225,12 @@ function positiveWeight(text: string): number {
 
 function* queryFilter(
   { filters: native, filter_by: legacy }: QueryValues,
+  index: FilteredIndex,
   limits: Limits,
-): Generator<void, FilterNode | null> {
-  if (legacy !== undefined) return legacy.trim() === "" ? null : yield* parsingOfFilter(legacy, limits);
-  return native === undefined ? null : nativeFilter(native, limits);
+): Generator<void, FilterProgram> {
+  if (legacy !== undefined)
+    return legacy.trim() === "" ? NO_FILTER : yield* compilingOfFilter(legacy, index, limits);
+  return native === undefined ? NO_FILTER : yield* compilingOfNativeFilter(native, index, limits);
 }
 
 /** Returns the facet fields. Unknown fields and fields without facet: true are ignored. */

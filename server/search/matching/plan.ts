@@ -1,20 +1,18 @@
 // Plans a validated request: determines everything about the query that does not depend on the dictionaries,
-// which is its words and variants, the compiled filter, the rules that fire, sort keys, facets, and the
-// number of rows. Also builds the engine's program from a plan and the words to search for.
+// which is its words and variants, the rules that fire, sort keys, facets, and the number of rows. Also
+// builds the engine's program from a plan and the words to search for.
 import type {
   QueriedField,
   SearchProgram,
   SearchWord,
   SortKey,
 } from "../../../engine-wasm/host/programs/search-program.js";
-import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { Popularity } from "../../query-log/popularity/popularity.js";
 import { avoidingRules } from "../../question/curate/avoided-words.js";
 import { bonusesOf } from "../../question/curate/bonuses.js";
 import { firedRulesOf } from "../../question/curate/fired-rules.js";
-import { compilingOfFilter } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { type QueryText, readQueryText } from "../../question/words/query-text.js";
 import { type Variant, variantsOf } from "../../question/words/variants.js";
@@ -75,17 +73,8 @@ export interface QueryPlan {
   readonly popularity: Popularity;
 }
 
-/** Plans the request. Throws SkeinError SK-SE-400 if the filter does not fit the schema. */
+/** Plans the request. Throws SkeinError SK-SE-400 if too many ranking rules fire. */
 export function planQuery(request: QueryRequest, index: QueriedIndex, scale: IndexScale): QueryPlan {
-  return finished(planningOfQuery(request, index, scale));
-}
-
-/** Like `planQuery`, but in small steps, because a filter can be long. */
-export function* planningOfQuery(
-  request: QueryRequest,
-  index: QueriedIndex,
-  scale: IndexScale,
-): Generator<void, QueryPlan> {
   const { schema, analyser } = index;
   const { settings } = index.record;
   const text = readQueryText(request.q, analyser, {
@@ -125,7 +114,7 @@ export function* planningOfQuery(
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
-      filter: yield* compilingOfFilter(request.filter, schema, analyser),
+      filter: request.filter,
       bonuses: bonusesOf(text, schema),
       rules,
       pins: curation.pins,

@@ -1,6 +1,6 @@
 // Finds documents that share a document's rare words. This is how similar documents are found without
 // vectors.
-import type { FilterOp } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { FilterProgram } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
@@ -25,14 +25,14 @@ export async function sharingRareWords(
   index: QueriedIndex,
   source: PlacedDocument,
   count: number,
-  filter: readonly FilterOp[],
+  filter: FilterProgram,
   scale: IndexScale,
   limits: Limits,
 ): Promise<(PlacedDocument & { readonly similarity: null })[]> {
   const words = await rareWords(snapshot, index, source);
   if (words.length === 0) return [];
   const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
-  const request = readQueryRequest(body, index.record, index.schema, limits);
+  const request = readQueryRequest(body, index, limits);
   const plan = planQuery(request, { ...index, rules: [] }, scale);
   const known = await new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax)).asWritten();
   const program = {

@@ -1,9 +1,9 @@
 // Validates a request body for similar documents.
+import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import { defaultsTo, object, optional } from "../../ground/input/object-reader.js";
 import { clamped, text, texts } from "../../ground/input/readers.js";
 import type { Limits } from "../../ground/limits.js";
-import { both, type FilterNode } from "../../question/filter/filter-ast.js";
-import { parseFilter } from "../../question/filter/filter-parser.js";
+import { both, compileFilter, type FilteredIndex } from "../../question/filter/filter-compile.js";
 import { queryRules } from "../../question/request/query-lists.js";
 import type { Within } from "../../question/request/within.js";
 
@@ -18,14 +18,19 @@ export const SIMILAR = object(
 
 export interface SimilarRequest {
   readonly perPage: number;
-  readonly filter: FilterNode | null;
+  readonly filter: FilterProgram;
   readonly fields: readonly string[] | null;
 }
 
 /** Reads the body of a request. Throws SkeinError SK-SE-400, whose message names the parameter. */
-export function readSimilarRequest(body: unknown, limits: Limits, within: Within | null): SimilarRequest {
+export function readSimilarRequest(
+  body: unknown,
+  index: FilteredIndex,
+  limits: Limits,
+  within: Within | null,
+): SimilarRequest {
   const given = SIMILAR.read(body, "", queryRules(limits));
   const { per_page: perPage, filter_by: filter = "", fields = null } = given;
-  const own = filter.trim() === "" ? null : parseFilter(filter, limits);
-  return { perPage, filter: both(within?.filter ?? null, own), fields };
+  const own = filter.trim() === "" ? NO_FILTER : compileFilter(filter, index, limits);
+  return { perPage, filter: both(within?.filter ?? NO_FILTER, own), fields };
 }

@@ -1,5 +1,6 @@
 // Finds documents similar to a given document in the index: those with the nearest vectors or, without
 // vectors, those that share its rare words. Filters apply, but ranking rules do not.
+import { FilterWriter, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -7,7 +8,7 @@ import type { Reads } from "../../fleet/reads/reads.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { Limits } from "../../ground/limits.js";
-import { compileFilter } from "../../question/filter/filter-compile.js";
+import { both } from "../../question/filter/filter-compile.js";
 import { readWithin, type Within } from "../../question/request/within.js";
 import { mergeResults } from "../matching/merge.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
@@ -42,7 +43,7 @@ export async function similarDocuments(
   const startedMs = performance.now();
   const index = queriedIndexes.of(contents);
   const within = readWithin(filterOfAsker, index, limits);
-  const request = readSimilarRequest(body, limits, within);
+  const request = readSimilarRequest(body, index, limits, within);
   return reads.answer(index.record.uid, life, undefined, async (snapshot) => {
     const source = await documentOf(snapshot, index, id, within);
     const hits = await hitsFor(snapshot, index, source, request, reads, limits);
@@ -59,8 +60,10 @@ async function documentOf(
   id: string,
   within: Within | null,
 ): Promise<PlacedDocument> {
-  const ids = { op: "ids", hashes: [analyser.hash(id)] } as const;
-  const filter = within === null ? [ids] : [...within.program, ids, { op: "and" } as const];
+  const named = new FilterWriter();
+  named.ids();
+  named.id(analyser.hash(id));
+  const filter = both(within?.filter ?? NO_FILTER, named.finish());
   const program = { ...EVERY_DOCUMENT, k: 1, filter };
   const [found] = mergeResults(await snapshot.search(program), [], { offset: 0, count: 1 }).winners;
   if (found === undefined) throw new SkeinError("SK-DOC-404", "the document does not exist");
@@ -76,7 +79,7 @@ async function hitsFor(
   limits: Limits,
 ): Promise<SimilarHit[]> {
   if (request.perPage === 0) return [];
-  const filter = compileFilter(request.filter, index.schema, index.analyser);
+  const { filter } = request;
   const vector = await documentVector(snapshot, source);
   if (vector === null)
     return sharingRareWords(

@@ -1,13 +1,17 @@
 // Converts a suggest request's body to a SuggestRequest: every parameter is validated and resolved against
 // the index. The parameters shared with queries (the text and the filter) are read by the query reader.
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
-import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import { defaultsTo, object, optional, required } from "../../ground/input/object-reader.js";
 import { clamped, text } from "../../ground/input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { commaList, invalid, queryRules } from "../../question/request/query-lists.js";
-import { type QueryRequest, readQueryRequest, searchedFields } from "../../question/request/query-request.js";
+import {
+  type AskedIndex,
+  type QueryRequest,
+  readQueryRequest,
+  searchedFields,
+} from "../../question/request/query-request.js";
 import type { Within } from "../../question/request/within.js";
 import { LOGGED_QUERIES } from "./suggest-list.js";
 
@@ -46,11 +50,11 @@ const TYPO_LETTERS_MIN = 4;
 /** Reads the body of a suggest request. Throws SkeinError SK-SE-400, whose message names the parameter. */
 export function readSuggestRequest(
   body: unknown,
-  record: IndexRecord,
-  schema: ResolvedSchema,
+  index: AskedIndex,
   limits: Limits,
   within: Within | null,
 ): SuggestRequest {
+  const { schema } = index;
   const given = SUGGEST.read(body, "", queryRules(limits));
   const { q, filter_by: filter } = given;
   const { fields, queries } = suggestedFields(given.suggest_by, schema);
@@ -64,8 +68,7 @@ export function readSuggestRequest(
       prefix: true,
       ...(filter === undefined ? {} : { filter_by: filter }),
     },
-    record,
-    schema,
+    index,
     limits,
     within,
   );

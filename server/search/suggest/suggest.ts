@@ -66,7 +66,7 @@ export async function suggest(
   const queried = queriedIndexes.of(contents);
   const index = { ...queried, rules: hidingOnly(queried.rules) };
   const within = readWithin(filterOfAsker, index, limits);
-  const request = readSuggestRequest(body, index.record, index.schema, limits, within);
+  const request = readSuggestRequest(body, index, limits, within);
   const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };
   const suggestions =
     task.input.length === 0

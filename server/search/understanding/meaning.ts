@@ -2,9 +2,9 @@
 // filter finds nothing, if some documents contain its words literally, or if it is a facet value that most of
 // the documents with its words do not have. A query without readings runs once, as typed. Searching and
 // counting are passed in, so this file can be tested without an index.
+import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
-import { both } from "../../question/filter/filter-ast.js";
-import { type FilterLimits, parseFilter } from "../../question/filter/filter-parser.js";
+import { both } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import type { AiContext } from "../found.js";
 import type { IndexFacts } from "./facts.js";
@@ -25,6 +25,8 @@ export interface Asking<A> {
   full(attempt: A): number;
   /** Returns the number of documents that contain all of a request's words and pass its filter. */
   count(request: QueryRequest): Promise<number>;
+  /** Compiles a filter expression under the index's schema. */
+  filter(filterBy: string): FilterProgram;
 }
 
 export interface Understood<A> {
@@ -33,7 +35,7 @@ export interface Understood<A> {
   readonly context: AiContext | null;
 }
 
-export interface MeaningLimits extends FilterLimits {
+export interface MeaningLimits {
   readonly understandingTrialsMax: number;
 }
 
@@ -110,7 +112,7 @@ export class Meaning<A> {
    */
   async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
     const used = request.sort === null ? meant : { ...meant, sort: null };
-    const attempt = await this.#asking.attempt(requestOf(request, used, true, this.#limits));
+    const attempt = await this.#asking.attempt(this.#requestFor(request, used, true));
     if (this.#asking.full(attempt) === 0) {
       const asTyped = await this.#asking.attempt(request);
       if (used.sort !== null || this.#asking.full(asTyped) > 0 || (await this.#asking.found(attempt)) === 0)
@@ -174,7 +176,7 @@ export class Meaning<A> {
       (await this.#asking.count({
         ...request,
         q,
-        filter: request.within?.filter ?? null,
+        filter: request.within?.filter ?? NO_FILTER,
         numTypos: 0,
         prefix: false,
         browse: false,
@@ -221,7 +223,28 @@ export class Meaning<A> {
   #requestOf(request: QueryRequest, read: ReadText, meant: Rewritten): QueryRequest {
     const last = read.tokens.length;
     const isLastRead = meant.readings.some(({ to }) => to === last);
-    return requestOf(request, meant, isLastRead, this.#limits);
+    return this.#requestFor(request, meant, isLastRead);
+  }
+
+  /**
+   * Returns the request for the rewritten query. The request's own filter still applies, and its own sort
+   * takes precedence.
+   */
+  #requestFor(
+    request: QueryRequest,
+    { text, filterBy, sort, avoided }: Rewritten,
+    isLastRead: boolean,
+  ): QueryRequest {
+    return {
+      ...request,
+      q: text,
+      avoided,
+      browse: text === "*",
+      filter: filterBy === null ? request.filter : both(request.filter, this.#asking.filter(filterBy)),
+      sort: request.sort ?? (sort === null ? null : [sort]),
+      // If a reading used the word still being typed, the last word that remains has been typed completely.
+      prefix: request.prefix && !isLastRead,
+    };
   }
 
   #context(meant: Rewritten, read: ReadText, guessed: boolean): AiContext {
@@ -251,26 +274,4 @@ function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
   return (
     text === "*" || (readText(text, facts, FIXED_LIMITS.understandingTokensMax)?.named.length ?? 0) === 0
   );
-}
-
-/**
- * Returns the request for the rewritten query. The request's own filter still applies, and its own sort takes
- * precedence.
- */
-function requestOf(
-  request: QueryRequest,
-  { text, filterBy, sort, avoided }: Rewritten,
-  isLastRead: boolean,
-  limits: FilterLimits,
-): QueryRequest {
-  return {
-    ...request,
-    q: text,
-    avoided,
-    browse: text === "*",
-    filter: both(request.filter, filterBy === null ? null : parseFilter(filterBy, limits)),
-    sort: request.sort ?? (sort === null ? null : [sort]),
-    // If a reading used the word still being typed, the last word that remains has been typed completely.
-    prefix: request.prefix && !isLastRead,
-  };
 }

@@ -4,7 +4,7 @@
 // devices`.
 
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
-import type { Comparison } from "../../question/filter/filter-ast.js";
+import type { Comparison } from "../../question/filter/filter-parts.js";
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { type Language, phraseAt } from "./languages/language.js";

@@ -1,9 +1,10 @@
 // Understands queries over an index: gathers the index's facts, tries readings, and falls back to the query
 // as typed. Most queries contain no word that could be read in this way; they run once, as typed.
-
+import { NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { compileFilter } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import type { AskedQuery, Attempt, Meant, Understanding } from "../attempt.js";
 import { askFacets, facetText } from "../matching/facets.js";
@@ -85,6 +86,7 @@ export class QueryUnderstanding implements Understanding {
     const asking: Asking<Attempt> = {
       attempt,
       count,
+      filter: (filterBy) => compileFilter(filterBy, index, this.#limits),
       found: async ({ matched }) => matches(await relaxed(matched)),
       full: ({ matched }) => matched.fullMatches,
     };
@@ -93,7 +95,7 @@ export class QueryUnderstanding implements Understanding {
 
   #facts({ asked, index, scale, snapshot, snapshotBehind }: AskedQuery): Promise<KnownFacts> {
     const count: CountValues<IndexSnapshot> = async (counted, facets, maxFacetValues) => {
-      const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
+      const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? NO_FILTER };
       const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
       const { program } = planQuery(request, index, scale);
       const counts = await askFacets(counted, program);

@@ -1,13 +1,23 @@
-// Filter expressions: every text parses to a tree or gives a 400 with a position inside the text, and a
-// printed tree parses to itself.
+// Filter expressions: every text parses or gives a 400 with a position inside the text, and compiles or gives
+// such a 400. A printed filter parses to the same tree and compiles to the same operations.
 import type { Random } from "../../../bench/random.js";
 import { SkeinError } from "../../../server/ground/errors.js";
 import { DEFAULT_LIMITS } from "../../../server/ground/limits.js";
-import type { FilterLiteral, FilterNode, FilterValue } from "../../../server/question/filter/filter-ast.js";
-import { parseFilter } from "../../../server/question/filter/filter-parser.js";
+import { compileFilter } from "../../../server/question/filter/filter-compile.js";
+import type { FilterLiteral, FilterValue } from "../../../server/question/filter/filter-parts.js";
+import { operationsOf } from "../../oracle/filter-operations.js";
+import { type FilterNode, printTree, treeOf, withoutPositions } from "../../oracle/filter-tree.js";
+import { field, makeRecord, queried } from "../../unit/server/record.js";
 import { finding, mutateText, type Target } from "../target.js";
 
-const FIELDS = ["title", "price", "in stock", "é", "a.b", "id"];
+const SCHEMA = [
+  field("title", "string", 0),
+  field("price", "float", 1),
+  field("in stock", "bool", 2),
+  field("é", "int64", 3),
+  field("a.b", "string[]", 4),
+];
+const FIELDS = [...SCHEMA.map(({ name }) => name), "id"];
 const VALUES = [
   "1",
   "-2.5",
@@ -46,8 +56,10 @@ export function filterText(random: Random, fields: readonly string[], depth = 3)
 }
 
 function print(node: FilterNode): string {
-  if (node.kind === "clause") return `${node.field}${node.operator} ${node.values.map(printValue).join()}`;
-  return node.children.map((child) => `(${print(child)})`).join(node.kind === "and" ? " && " : " || ");
+  return printTree(
+    node,
+    ({ field, operator, values }) => `${field}${operator} ${values.map(printValue).join()}`,
+  );
 }
 
 function printValue(value: FilterValue): string {
@@ -58,13 +70,25 @@ function printValue(value: FilterValue): string {
   return `${value.comparison} ${text(value.literal)}`;
 }
 
-/** The tree as text, without positions. */
-function plain(node: FilterNode): string {
-  return JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value));
+/** Returns the result, or null after a refusal, which must have a position inside the text. */
+function unlessRefused<T>(text: string, work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
+    const position = error.details?.position;
+    if (typeof position !== "number" || position < 0 || position > text.length)
+      finding(`refused without a position in the text: ${error.message}`);
+    return null;
+  }
 }
 
 /** Input: the text in UTF-16, so that unpaired surrogates are possible. */
 export function filterTarget(): Target {
+  const index = queried(makeRecord({}, SCHEMA));
+  const compiled = (text: string) => operationsOf(compileFilter(text, index, DEFAULT_LIMITS));
+  const asText = (value: unknown) =>
+    JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? `${member}n` : member));
   return {
     name: "filter",
     generate: (random) =>
@@ -72,20 +96,17 @@ export function filterTarget(): Target {
     check(input) {
       const text = Buffer.from(input).toString("utf16le");
       if (text.trim() === "") return;
-      let tree: FilterNode;
-      try {
-        tree = parseFilter(text, DEFAULT_LIMITS);
-      } catch (error) {
-        if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
-        const position = error.details?.position;
-        if (typeof position === "number" && position <= text.length && position >= 0) return;
-        finding(`refused without a position in the text: ${error.message}`);
-      }
+      const tree = unlessRefused(text, () => treeOf(text));
+      const operations = unlessRefused(text, () => compiled(text));
+      if (tree === null && operations !== null) finding("compiled, though it does not parse");
       // `print` writes no brackets, and an unquoted value from inside brackets may have another meaning
       // outside them.
-      if (/[[\]]/.test(text)) return;
-      const again = plain(parseFilter(print(tree), DEFAULT_LIMITS));
-      if (again !== plain(tree)) finding(`printed as ${print(tree)}, which reads differently`);
+      if (tree === null || /[[\]]/.test(text)) return;
+      const printed = print(tree);
+      if (asText(withoutPositions(treeOf(printed))) !== asText(withoutPositions(tree)))
+        finding(`printed as ${printed}, which reads differently`);
+      const again = unlessRefused(printed, () => compiled(printed));
+      if (asText(again) !== asText(operations)) finding(`printed as ${printed}, which compiles differently`);
     },
     close: async () => undefined,
   };

@@ -1,11 +1,12 @@
 // Texts that a visitor may type, interpreted with facts about a shop: interpretation never fails and never
-// takes long, and each resulting filter parses.
+// takes long, and each resulting filter fits the index.
 
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../server/ground/limits.js";
-import { parseFilter } from "../../../server/question/filter/filter-parser.js";
+import { compileFilter } from "../../../server/question/filter/filter-compile.js";
 import { mayName, readText } from "../../../server/search/understanding/read.js";
 import { rewritten } from "../../../server/search/understanding/reading.js";
-import { factsOf } from "../../unit/server/search/understanding/shop.js";
+import { queried } from "../../unit/server/record.js";
+import { factsOf, RECORD } from "../../unit/server/search/understanding/shop.js";
 import { finding, mutateText, type Target } from "../target.js";
 
 const PIECES = [
@@ -26,6 +27,7 @@ const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 /** Input: the text in UTF-16. */
 export function understandingTarget(): Target {
   const facts = factsOf();
+  const index = queried(RECORD);
   return {
     name: "understanding",
     generate(random) {
@@ -41,8 +43,9 @@ export function understandingTarget(): Target {
       if (spent > CPU_MS_MAX) finding(`took ${spent} ms`);
       if (read === null) return;
       const { filterBy } = rewritten(text, read.tokens, [...read.named, ...read.fillers]);
-      if (filterBy !== null) parseFilter(filterBy, DEFAULT_LIMITS);
-      for (const { filter } of read.values) if (filter !== undefined) parseFilter(filter, DEFAULT_LIMITS);
+      if (filterBy !== null) compileFilter(filterBy, index, DEFAULT_LIMITS);
+      for (const { filter } of read.values)
+        if (filter !== undefined) compileFilter(filter, index, DEFAULT_LIMITS);
     },
     close: async () => undefined,
   };

@@ -9,6 +9,7 @@ import {
   VECTOR_SIZE,
 } from "../../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import { encodeNearest } from "../../../engine-wasm/host/programs/nearest-program.js";
 import { encodeSearch } from "../../../engine-wasm/host/programs/search-program.js";
 import { codesLength } from "../../../engine-wasm/host/vectors/codes.js";
@@ -143,7 +144,7 @@ export function codesTarget(module: EngineModule): Target {
     words: [],
     phrases: [],
     excludes: [],
-    filter: [],
+    filter: NO_FILTER,
   });
   const question = encodeNearest(
     Float32Array.from(numbersOf(1), (number) => number / 100),

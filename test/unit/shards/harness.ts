@@ -1,4 +1,5 @@
 // A shard without a thread: messages are encoded, handled and decoded as in a worker.
+
 import { expect } from "vitest";
 import {
   FLAG_FACET,
@@ -36,6 +37,7 @@ import * as unseen from "../../../shards/protocol/unseen.js";
 import { decodeWriteReply, encodeWrite, type WriteReply } from "../../../shards/protocol/write.js";
 import { Shard } from "../../../shards/shard.js";
 import type { Store } from "../../../shards/storage/store.js";
+import { filterOf } from "../../oracle/filter-operations.js";
 
 export const UID = 7;
 
@@ -234,5 +236,5 @@ export class TestShard {
 
 /** Returns a search for documents with a price from `low` to `high`, both included. */
 export function priceBetween(low: number, high: number): Partial<SearchProgram> {
-  return { filter: [{ op: "intRange", slot: 1, low: BigInt(low), high: BigInt(high) }] };
+  return { filter: filterOf({ op: "intRange", slot: 1, low: BigInt(low), high: BigInt(high) }) };
 }

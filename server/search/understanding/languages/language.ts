@@ -1,7 +1,7 @@
 // The format of a language's table: the words that shoppers use for ranges, sorts and negations, and the
 // sentences that describe how a query was understood. Phrases are written naturally; compileLanguage folds
 // them into token keys.
-import type { Comparison } from "../../../question/filter/filter-ast.js";
+import type { Comparison } from "../../../question/filter/filter-parts.js";
 import { keysOf } from "../tokens.js";
 
 /** What a sort or range refers to if it does not name a field. */

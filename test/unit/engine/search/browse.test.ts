@@ -1,8 +1,9 @@
 // Sorting and facet counting on segments with many 64-row words, where the kernels compare and count 64 rows
 // at a time. The results equal the naive model's for every kind of column, both directions, ties, missing
 // values and deleted rows.
+
 import { expect, test } from "vitest";
-import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
+import { type FilterProgram, NO_FILTER } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -11,6 +12,7 @@ import {
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
 import {
@@ -72,13 +74,13 @@ function fieldKey(slot: number, descending: boolean): SortKey {
 }
 
 /** Filters that pass half of all rows, most, few or none, on columns with and without many ties. */
-const FILTERS: FilterOp[][] = [
-  [],
-  [{ op: "intRange", slot: STOCK, low: 2n, high: 1000n }],
-  [{ op: "intRange", slot: STOCK, low: 2n, high: 1000n }, { op: "not" }],
-  [{ op: "intRange", slot: ON, low: 1n, high: 1n }],
-  [{ op: "floatRange", slot: PRICE, low: 1, high: 1, lowExclusive: false, highExclusive: false }],
-  [{ op: "intRange", slot: BIG, low: -5n, high: -1n }],
+const FILTERS: FilterProgram[] = [
+  NO_FILTER,
+  filterOf({ op: "intRange", slot: STOCK, low: 2n, high: 1000n }),
+  filterOf({ op: "intRange", slot: STOCK, low: 2n, high: 1000n }, { op: "not" }),
+  filterOf({ op: "intRange", slot: ON, low: 1n, high: 1n }),
+  filterOf({ op: "floatRange", slot: PRICE, low: 1, high: 1, lowExclusive: false, highExclusive: false }),
+  filterOf({ op: "intRange", slot: BIG, low: -5n, high: -1n }),
 ];
 
 for (const [name, values, sparse] of [

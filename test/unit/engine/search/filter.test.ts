@@ -1,7 +1,7 @@
 // Every filter operation with values at both ends of its range, on columns whose lengths are close to a
 // multiple of the 64 rows that a scan step covers.
+
 import { expect, test } from "vitest";
-import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -9,6 +9,7 @@ import {
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { type FilterOp, filterOf } from "../../../oracle/filter-operations.js";
 import { loadEngine } from "../load-engine.js";
 import { LARGE, makeCatalogue, PRICES, picker, randomDocument } from "../segments/catalogue.js";
 import { searchTwin } from "./search-twin.js";
@@ -20,12 +21,12 @@ const catalogues = effort([1, 64, 65, 140], [1, 63, 64, 65, 128, 200]).map((coun
   return makeCatalogue(module, bench, [documents], () => false);
 });
 
-function browse(filter: FilterOp[]): SearchProgram {
-  return { ...EVERY_DOCUMENT, filter };
+function browse(operations: FilterOp[]): SearchProgram {
+  return { ...EVERY_DOCUMENT, filter: filterOf(...operations) };
 }
 
-function check(filter: FilterOp[]): void {
-  const program = browse(filter);
+function check(operations: FilterOp[]): void {
+  const program = browse(operations);
   for (const { engine, snapshot, rows } of catalogues) {
     const answer = decodeSearchResult(engine.search(snapshot, encodeSearch(program)), program);
     expect(answer).toEqual(searchTwin(rows, program, (id) => bench.hash(id)));

@@ -1,4 +1,5 @@
 // After a kernel runs out of memory or time, the instance still works.
+
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ALT_EXACT, FLAG_FACET, FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
@@ -12,6 +13,7 @@ import {
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import type { WorkLeft } from "../../../../engine-wasm/host/wasm/memory.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { loadEngine } from "../load-engine.js";
 
 const MIB = 1024 * 1024;
@@ -113,7 +115,7 @@ describe("running out of time", () => {
   test("stops a search midway, and the next one works", () => {
     const { engine, ask } = opened();
     const before = ask(BROWSE);
-    const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
+    const filter = filterOf({ op: "all" }, ...Array.from({ length: 100 }, () => ({ op: "not" as const })));
     let clock = 0;
     vi.spyOn(Date, "now").mockImplementation(() => clock++);
     expect(() => ask({ ...BROWSE, filter }, 50)).toThrow(expect.objectContaining({ code: "late" }));
@@ -129,7 +131,7 @@ describe("running out of time", () => {
     const { engine, snapshot } = opened();
     engine.publish([{ generation: 1, address: snapshot }]);
     const reader = module.reader(engine.lend(MIB, () => undefined)!);
-    const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
+    const filter = filterOf({ op: "all" }, ...Array.from({ length: 100 }, () => ({ op: "not" as const })));
     const program = encodeSearch({ ...BROWSE, filter });
     const whole = engine.search(snapshot, program);
     const read = (work: WorkLeft) => reader.answer("search", 1, 1, program, 1_000_000, work);

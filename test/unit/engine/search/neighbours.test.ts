@@ -1,8 +1,10 @@
 // Neighbours in a search (rows with similar vectors). In small worked examples: which rows they add, how they
 // are marked, where they rank, and invalid lists. On many rows, with every sort, page and facet, the kernel
 // agrees with the naive model.
+
 import { describe, expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
+import { NO_FILTER } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
 import {
   ALL_ROWS,
@@ -17,6 +19,7 @@ import {
   type SearchRow,
 } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
@@ -141,7 +144,7 @@ describe("rows match", () => {
 
   test("only if they are live and pass the filter, phrases, excludes and rules", () => {
     const neighbours = near("added", { 0: 1, 1: 1, 3: 1, 4: 1, 6: 1 });
-    const filter = [{ op: "intRange", slot: 4, low: 0n, high: 3n }] as const;
+    const filter = filterOf({ op: "intRange", slot: 4, low: 0n, high: 3n });
     expect(found({ neighbours, filter })).toEqual(["0 hybrid", "1 hybrid", "3 semantic"]);
     expect(found({ neighbours, phrases: [["oak", "lamp"]] })).toEqual(["0 hybrid", "5 keyword"]);
     expect(found({ neighbours, excludes: [["chair"]], words: [] })).toEqual([
@@ -168,7 +171,7 @@ describe("rows match", () => {
 describe("row order", () => {
   test("points never lift a row above one with all words", () => {
     const rules = [
-      { effect: "boost", weight: 1e12, filter: [{ op: "intRange", slot: 4, low: 3n, high: 3n }] },
+      { effect: "boost", weight: 1e12, filter: filterOf({ op: "intRange", slot: 4, low: 3n, high: 3n }) },
     ] as const;
     expect(found({ neighbours: near("added", { 3: 1e30, 1: 1e29 }), rules })).toEqual([
       "0 keyword",
@@ -194,7 +197,7 @@ describe("row order", () => {
   test("neighbours that come first are ordered by points alone, and nothing passes them", () => {
     const neighbours = near("first", { 3: 0.25, 5: 0.125, 1: 0, 0: -9 });
     const terms = [{ group: 0, slot: 0, term: { term: "lamp", prefix: false }, bonus: LINE }];
-    const filter = [{ op: "intRange", slot: 4, low: 0n, high: 2n }] as const;
+    const filter = filterOf({ op: "intRange", slot: 4, low: 0n, high: 2n });
     const rules = [{ effect: "boost", weight: 1e12, filter }] as const;
     const order = ["3 semantic", "5 hybrid", "1 hybrid", "0 keyword"];
     for (const mode of ["all", "any"] as const) {
@@ -214,7 +217,7 @@ describe("row order", () => {
 
   test("boosts, burials and pins move neighbours that come first", () => {
     const neighbours = near("first", { 1: 1, 3: 0.75, 4: 0.5 });
-    const stock = (low: bigint, high: bigint) => [{ op: "intRange", slot: 4, low, high }] as const;
+    const stock = (low: bigint, high: bigint) => filterOf({ op: "intRange", slot: 4, low, high });
     const boost = { effect: "boost", weight: 5, filter: stock(3n, 3n) } as const;
     const bury = { effect: "bury", weight: 0, filter: stock(1n, 1n) } as const;
     expect(found({ neighbours, rules: [boost] }).slice(0, 2)).toEqual(["3 semantic", "1 hybrid"]);
@@ -240,7 +243,7 @@ test("many rows in every sort order, with facets, page by page", () => {
       ...randomProgram(bench, pick),
       mode: pick(["all", "any"]),
       words: Array.from({ length: i % 3 }, () => randomWord(bench, pick)),
-      filter: pick([[], randomFilter(bench, pick, 1)]),
+      filter: pick([NO_FILTER, randomFilter(bench, pick, 1)]),
       neighbours: randomNeighbours(pick),
       facets,
       sort: pick([[RELEVANCE], [byField], [byField, RELEVANCE], [{ ...RELEVANCE, descending: false }]]),

@@ -2,8 +2,10 @@
 // most rows, because the upper bounds or lengths in their posting lists show that they cannot score enough.
 // Covers lists with and without blocks, terms of a prefix, rows in one list and in several, texts from one
 // token to many, small and large bonuses, ties and deleted rows.
+
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
+import { NO_FILTER } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -12,6 +14,7 @@ import {
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
@@ -105,9 +108,9 @@ function program(pick: Pick): SearchProgram {
       terms: pick([[], [], [brand]]),
     },
     filter: pick([
-      [],
-      [],
-      [{ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }],
+      NO_FILTER,
+      NO_FILTER,
+      filterOf({ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }),
     ]),
   };
 }
@@ -150,7 +153,7 @@ test("a long posting list leads, but a short one decides", () => {
       words: [{ weight: 1, alternatives: words }],
       sort: [{ by: "relevance", descending: true }],
       bonuses: { whole: 0, starts: 0, terms: [] },
-      filter: [],
+      filter: NO_FILTER,
     };
     const answer = decodeSearchResult(
       catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
@@ -190,7 +193,7 @@ test("overlong rows are skipped, in queries of one word and of several", () => {
           slots: slots.map((slot) => ({ slot, weight: pick([1, 2]), averageLength: 15, infix: false })),
           words: words.map((alternatives) => ({ weight: 1, alternatives })),
           bonuses: { whole: 0, starts: pick([0, 2 ** 20]), terms: [] },
-          filter: [],
+          filter: NO_FILTER,
         };
         const answer = decodeSearchResult(
           catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),

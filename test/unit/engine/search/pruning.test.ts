@@ -1,9 +1,11 @@
 // Ranking that skips rows agrees with the naive model, which scores every row: many rows with equal scores,
 // few distinct lengths, words in every tier, positional and term bonuses, pages smaller and larger than the
 // tiers, several segments with deleted rows, every mode and order.
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
+import { NO_FILTER } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
 import {
   EVERY_DOCUMENT,
@@ -15,6 +17,7 @@ import {
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
@@ -98,8 +101,8 @@ function program(pick: Pick): SearchProgram {
     words: Array.from({ length: pick([1, 1, 2, 3]) }, () => word(pick)),
     excludes: pick([[], [], [["of"]]]),
     filter: pick([
-      [],
-      [{ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }],
+      NO_FILTER,
+      filterOf({ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }),
     ]),
     sort: pick([orders[0]!, ...orders]),
     bonuses: bonuses(pick),
@@ -199,7 +202,7 @@ test("rows that can get a term bonus, but none for proximity, are not looked up 
     k: 10,
     words: [{ weight: 1, alternatives: [mistyped] }],
     excludes: [],
-    filter: [],
+    filter: NO_FILTER,
     sort: [RELEVANCE],
     bonuses: {
       whole: 2 ** 22,

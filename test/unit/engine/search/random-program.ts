@@ -1,7 +1,8 @@
 // Random search programs over the catalogue's fields: every kind of word, filter, order, facet and rule.
+
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
-import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
+import { type FilterProgram, NO_FILTER } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
 import {
   ALL_ROWS,
@@ -10,6 +11,7 @@ import {
   type SearchWord,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
+import { type FilterOp, filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import { FIELDS, LARGE, type Pick, PRICES, TEXT_SLOTS, WORDS } from "../segments/catalogue.js";
 
@@ -70,14 +72,18 @@ function randomLeaf(bench: Workbench, pick: Pick): FilterOp {
   }
 }
 
-export function randomFilter(bench: Workbench, pick: Pick, depth: number): FilterOp[] {
+export function randomFilter(bench: Workbench, pick: Pick, depth: number): FilterProgram {
+  return filterOf(...randomOperations(bench, pick, depth));
+}
+
+function randomOperations(bench: Workbench, pick: Pick, depth: number): FilterOp[] {
   if (depth === 0) return [randomLeaf(bench, pick)];
   const kind = pick(["leaf", "leaf", "not", "and", "or"]);
   if (kind === "leaf") return [randomLeaf(bench, pick)];
-  if (kind === "not") return [...randomFilter(bench, pick, depth - 1), { op: "not" }];
+  if (kind === "not") return [...randomOperations(bench, pick, depth - 1), { op: "not" }];
   return [
-    ...randomFilter(bench, pick, depth - 1),
-    ...randomFilter(bench, pick, depth - 1),
+    ...randomOperations(bench, pick, depth - 1),
+    ...randomOperations(bench, pick, depth - 1),
     { op: kind as "and" | "or" },
   ];
 }
@@ -115,7 +121,7 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
     excludes: pick([true, false, false])
       ? [[fold(bench, pick(WORDS))], bench.analyse(`${pick(WORDS)} ${pick(WORDS)}`).map(({ term }) => term)]
       : [],
-    filter: pick([true, false]) ? randomFilter(bench, pick, 3) : [],
+    filter: pick([true, false]) ? randomFilter(bench, pick, 3) : NO_FILTER,
     sort: randomSort(pick),
     facets: Array.from({ length: pick([0, 1, 2]) }, () => {
       const slot = pick([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -147,7 +153,7 @@ function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
     rules: Array.from({ length: pick(sizes) }, () => ({
       effect: pick(["hide", "bury", "keep", "boost", "boost"] as const),
       weight: pick([0, 1, 2.5, 10, 1e12]),
-      filter: pick([true, true, true, false]) ? randomFilter(bench, pick, 1) : [],
+      filter: pick([true, true, true, false]) ? randomFilter(bench, pick, 1) : NO_FILTER,
     })),
     pins: [
       ...new Set(Array.from({ length: pick(sizes) }, () => bench.hash(`d${pick([1, 2, 3, 4, 5, 17, 900])}`))),

@@ -1,6 +1,6 @@
 // The naive model of the search kernel. It visits every row, evaluates the filter, scores with the oracle,
 // applies rules, pins and bonuses one row at a time, and sorts and counts whole lists.
-import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
+
 import type {
   SearchProgram,
   SearchRule,
@@ -12,6 +12,7 @@ import type {
   SearchRow,
   SortValue,
 } from "../../../../engine-wasm/host/programs/search-result.js";
+import { type FilterOp, operationsOf } from "../../../oracle/filter-operations.js";
 import { FIRST, matchOf, type Program, positionsOf } from "../../../oracle/score.js";
 import type { Row } from "../../../oracle/segments/rows.js";
 import { type Value, valuesOf } from "../../../oracle/segments/values.js";
@@ -30,11 +31,16 @@ export function searchTwin(
   hashOf: (id: string) => bigint,
 ): DecodedSearchResult {
   const scoring = toOracle(program);
+  const filter = operationsOf(program.filter);
+  const ruleFilters = new Map(program.rules.map((rule) => [rule, operationsOf(rule.filter)]));
   const touching = (row: Row, which: (rule: SearchRule) => boolean): SearchRule[] =>
-    program.rules.filter((rule) => which(rule) && rule.filter.length > 0 && passes(row, rule.filter, hashOf));
+    program.rules.filter((rule) => {
+      const selecting = ruleFilters.get(rule)!;
+      return which(rule) && selecting.length > 0 && passes(row, selecting, hashOf);
+    });
   const applied = new Set<SearchRule>();
   const rated = rows.flatMap((row): Rated[] => {
-    if (!passes(row, program.filter, hashOf)) return [];
+    if (!passes(row, filter, hashOf)) return [];
     const match = matchOf(row, scoring);
     const [decider] = touching(row, ({ effect }) => effect !== "boost");
     const moved = decider !== undefined && decider.effect !== "keep";

@@ -1,5 +1,6 @@
 // If a bit in a program or segment flips, a kernel returns a result or a clear error. It never traps or
 // writes outside its own memory.
+
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
@@ -13,6 +14,7 @@ import {
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { loadEngine } from "../load-engine.js";
 import { FIELDS, makeCatalogue, picker, randomDocument, TEXT_SLOTS } from "./catalogue.js";
 import { toRaw } from "./documents.js";
@@ -73,7 +75,7 @@ const SEARCH: SearchProgram = {
   phrases: [],
   neighbours: null,
   excludes: [["42", "red"]],
-  filter: [
+  filter: filterOf(
     { op: "intRange", slot: 4, low: -5n, high: 5n },
     { op: "intRange", slot: 7, low: 0n, high: 50n },
     { op: "or" },
@@ -88,7 +90,7 @@ const SEARCH: SearchProgram = {
     { op: "or" },
     { op: "ids", hashes: [1n, 2n ** 63n] },
     { op: "or" },
-  ],
+  ),
   sort: [
     { by: "field", descending: true, slot: 2, type: L.TYPE_STRING },
     { by: "relevance", descending: true },
@@ -104,9 +106,9 @@ const SEARCH: SearchProgram = {
     ],
   },
   rules: [
-    { effect: "hide", weight: 0, filter: [{ op: "intRange", slot: 4, low: 7n, high: 7n }] },
-    { effect: "bury", weight: 0, filter: [{ op: "tokens", slot: 0, terms: ["red"] }] },
-    { effect: "boost", weight: 2, filter: [{ op: "all" }] },
+    { effect: "hide", weight: 0, filter: filterOf({ op: "intRange", slot: 4, low: 7n, high: 7n }) },
+    { effect: "bury", weight: 0, filter: filterOf({ op: "tokens", slot: 0, terms: ["red"] }) },
+    { effect: "boost", weight: 2, filter: filterOf({ op: "all" }) },
   ],
   pins: [1n, 2n],
 };

@@ -1,9 +1,10 @@
 // Segment summaries: filters that use codes and facets that use sets of values agree with the naive model,
 // wherever their ranges begin and end. A summary can be built in steps, and works even if the last steps are
 // missing.
+
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
-import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
+import { NO_FILTER } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   ALL_ROWS,
   EVERY_DOCUMENT,
@@ -13,6 +14,7 @@ import {
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
@@ -82,11 +84,11 @@ for (const spread of [2, 9, 60]) {
       const [low, high] = ends();
       const open = { lowExclusive: pick([true, false]), highExclusive: pick([true, false]) };
       const unit = pick([1n, 2n ** 33n]);
-      const filters: FilterOp[][] = [
-        [{ op: "intRange", slot: STOCK, low: BigInt(low), high: BigInt(high) }],
-        [{ op: "intRange", slot: BIG, low: BigInt(low) * unit, high: BigInt(high) * unit }],
-        [{ op: "floatRange", slot: PRICE, low: low / pick([1, 8, 7]), high, ...open }],
-        [{ op: "equals", slot: BRAND, folded: bench.fold(`b${low}`) }],
+      const filters = [
+        filterOf({ op: "intRange", slot: STOCK, low: BigInt(low), high: BigInt(high) }),
+        filterOf({ op: "intRange", slot: BIG, low: BigInt(low) * unit, high: BigInt(high) * unit }),
+        filterOf({ op: "floatRange", slot: PRICE, low: low / pick([1, 8, 7]), high, ...open }),
+        filterOf({ op: "equals", slot: BRAND, folded: bench.fold(`b${low}`) }),
       ];
       const k = pick([ALL_ROWS, 10]);
       const sort = [
@@ -106,7 +108,7 @@ for (const spread of [2, 9, 60]) {
 test("summaries are made in steps, and are usable even if not all of them run", () => {
   const documents = documentsOf(1300, 9, picker(1));
   const { engine, entries, rows } = makeCatalogue(module, bench, [documents], () => false);
-  const filter: FilterOp[] = [{ op: "intRange", slot: STOCK, low: 2n, high: 5n }];
+  const filter = filterOf({ op: "intRange", slot: STOCK, low: 2n, high: 5n });
   const copy = engine.attach(new Uint8Array(engine.segmentView(entries[0]!.segment)));
   const steps = engine.summarise(copy);
   steps.next();
@@ -129,13 +131,13 @@ test("values missing from the sample, so that every value must be read, and word
     [0n, 999n],
     [600n, 2000n],
   ] as const) {
-    const filter: FilterOp[] = [{ op: "intRange", slot: STOCK, low, high }];
+    const filter = filterOf({ op: "intRange", slot: STOCK, low, high });
     check(catalogue, { filter });
     for (const words of [["lamp"], ["lamp", "oak"]])
       for (const mode of ["all", "any"] as const)
         check(catalogue, {
           k: 3,
-          filter: low === 0n ? [] : filter,
+          filter: low === 0n ? NO_FILTER : filter,
           sort,
           slots,
           mode,

@@ -1,11 +1,13 @@
 // The `nearest` kernel compared with plain loops: random segments, filters, phrases, rules, deleted rows,
 // rows without vectors, many ties.
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
+import { operationsIn } from "../../../../engine-wasm/host/programs/filter-program.js";
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
 import {
@@ -15,6 +17,7 @@ import {
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import {
   type PlainNearest,
   type PlainVector,
@@ -120,7 +123,7 @@ test("equals plain loops", () => {
         const expected = plainNearest(compared, query);
         expectSame(nearest(catalogue, codes, query, wanted, encodeSearch(asked)), expected, wanted);
         seen.rows += Math.min(wanted, expected.length);
-        seen.filtered += asked.filter.length > 0 && expected.length > 0 ? 1 : 0;
+        seen.filtered += operationsIn(asked.filter) > 0 && expected.length > 0 ? 1 : 0;
         seen.hidden += asked.rules.some(({ effect }) => effect === "hide") && expected.length > 0 ? 1 : 0;
         seen.pinned += asked.pins.length > 0 && asked.phrases.length > 0 ? 1 : 0;
         seen.phrases += asked.phrases.length + asked.excludes.length > 0 && expected.length > 0 ? 1 : 0;
@@ -160,7 +163,7 @@ test("blocks with many, few and no matching rows", () => {
   for (const share of [0, 1, 5, 12, 23, 24, 25, 50, 99]) {
     const asked: SearchProgram = {
       ...PLAIN,
-      filter: [{ op: "intRange", slot: 4, low: 0n, high: BigInt(share) }],
+      filter: filterOf({ op: "intRange", slot: 4, low: 0n, high: BigInt(share) }),
     };
     const passing = catalogue.rows.filter(({ document }) => (document.stock as number) <= share);
     const expected = plainNearest(

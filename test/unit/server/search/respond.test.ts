@@ -5,7 +5,7 @@ import { readQueryRequest } from "../../../../server/question/request/query-requ
 import type { Found, Hit } from "../../../../server/search/found.js";
 import { facetText } from "../../../../server/search/matching/facets.js";
 import { respond, respondAgain } from "../../../../server/search/respond.js";
-import { makeRecord, schema } from "../record.js";
+import { makeRecord, queried, schema } from "../record.js";
 
 const fieldOf = (name: string) => {
   const found = schema.field(name);
@@ -13,7 +13,7 @@ const fieldOf = (name: string) => {
   return found;
 };
 const QUERY_ID = "019ab0c4-7d2e-7000-8001-0123456789ab";
-const requestOf = (body: object) => readQueryRequest(body, makeRecord(), schema, DEFAULT_LIMITS);
+const requestOf = (body: object) => readQueryRequest(body, queried(makeRecord()), DEFAULT_LIMITS);
 const EMPTY: Found = {
   request: requestOf({ q: "*" }),
   mode: "keyword",

@@ -1,5 +1,6 @@
 // One index over a real database and the real engine: after any writes, deletes, merges and reopens, its
 // contents equal those of a map, and every generation in use stays readable.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,7 @@ import { Action, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE } from "../../../../shar
 import { decodeWriteReply, encodeWrite } from "../../../../shards/protocol/write.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
 import { effort } from "../../../effort.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { priceBetween, SCHEMA, type TestDocument, TestShard, UID } from "../harness.js";
 import { type Body, Model } from "./model.js";
 
@@ -214,7 +216,7 @@ describe("background work", () => {
     expect((await shard.stats()).staleSegments).toBe(0);
     await expectModel(shard, model, []);
     const range = { op: "floatRange" as const, slot: 2, lowExclusive: false, highExclusive: false };
-    const heavy = await shard.search({ filter: [{ ...range, low: 20, high: 1000 }] });
+    const heavy = await shard.search({ filter: filterOf({ ...range, low: 20, high: 1000 }) });
     expect(heavy.length).toBe(
       documents.filter(({ body: { weight } }) => typeof weight === "number" && weight >= 20).length,
     );

@@ -1,5 +1,6 @@
 // Vectors in one shard over real storage: where they come from, and what survives writes, merges, re-indexing
 // and restarts.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import { Action } from "../../../../shards/protocol/ops.js";
 import { encodeEmbed } from "../../../../shards/protocol/vectors.js";
 import { EVERY_KEY, kindOfKey } from "../../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
+import { filterOf } from "../../../oracle/filter-operations.js";
 import { NO_VECTORS, SCHEMA, TestShard, UID } from "../harness.js";
 import { DOCUMENTS, ENDPOINT, numbers, PUSHED, trainedModel, VectorShard } from "./vector-shard.js";
 
@@ -103,7 +105,7 @@ describe("pushed vectors", () => {
   test("a filter is applied before nearness", async () => {
     await open(PUSHED);
     await shard.test.write(Action.UPSERT, upTo(20).map(pushed));
-    const filter = [{ op: "intRange", slot: 1, low: 10n, high: 12n } as const];
+    const filter = filterOf({ op: "intRange", slot: 1, low: 10n, high: 12n });
     expect((await shard.nearest(shard.query(3), 100, { filter })).sort((a, b) => a - b)).toEqual([
       11, 12, 13,
     ]);

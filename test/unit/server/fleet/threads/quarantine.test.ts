@@ -121,6 +121,13 @@ describe("quarantine", () => {
     expect(await run(quarantine, read("a"), answer)).toBe(false);
   });
 
+  it("recognises a filter by its bytes", () => {
+    const filtered = (...bytes: number[]) => subjectOf("search", INDEX, { filter: Buffer.from(bytes) })();
+    expect(filtered(1, 0, 0)).toBe(subjectOf("search", INDEX, { filter: new Uint8Array([1, 0, 0]) })());
+    expect(filtered(1, 0, 0)).not.toBe(filtered(1, 0, 8));
+    expect(filtered(...Array<number>(3_000).fill(0)).length).toBeLessThan(4_100);
+  });
+
   it("recognises a repeated read even if its weights have changed", () => {
     expect(subjectOf("search", INDEX, { term: "a", boost: 0.5 })()).toBe(
       subjectOf("search", INDEX, { term: "a", boost: 0.7 })(),

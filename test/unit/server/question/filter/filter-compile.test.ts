@@ -1,17 +1,22 @@
 // Compiling filters for a schema's field types: the resulting engine operations, and refusals.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import type { FilterOp } from "../../../../../engine-wasm/host/programs/filter-program.js";
-import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
-import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
-import { nativeFilter } from "../../../../../server/question/filter/filter-native.js";
-import { parseFilter } from "../../../../../server/question/filter/filter-parser.js";
+import { finished } from "../../../../../engine-wasm/host/runtime/steps.js";
+import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
+import {
+  both,
+  compileFilter,
+  compilingOfNativeFilter,
+} from "../../../../../server/question/filter/filter-compile.js";
 import { readBounds, readDouble, readInteger } from "../../../../../server/question/filter/numbers.js";
-import { analyser, schema } from "../../record.js";
+import { type FilterOp, filterOf, operationsOf } from "../../../../oracle/filter-operations.js";
+import { analyser, field, makeRecord, queried, schema } from "../../record.js";
 
-const compile = (text: string): FilterOp[] =>
-  compileFilter(parseFilter(text, DEFAULT_LIMITS), schema, analyser);
-const native = (filters: object): FilterOp[] =>
-  compileFilter(nativeFilter(filters, DEFAULT_LIMITS), schema, analyser);
+const INDEX = { schema, analyser };
+const compile = (text: string): FilterOp[] => operationsOf(compileFilter(text, INDEX, DEFAULT_LIMITS));
+const native = (filters: object, index = INDEX): FilterOp[] =>
+  operationsOf(finished(compilingOfNativeFilter(filters, index, DEFAULT_LIMITS)));
 const int = (slot: number, low: bigint, high: bigint): FilterOp => ({ op: "intRange", slot, low, high });
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);
@@ -104,6 +109,8 @@ describe("filter compiler", () => {
     ["title:[a..b]", "numeric field", 7],
     ["id:>5", "no order", 4],
     ["sale:true && stock:`1`x", "'&&', '||' or the end", 22],
+    ["nope:1 && (", "unknown field 'nope'", 0],
+    ["( && nope:1", "no field name", 2],
   ])("refuses %s", (text, sentence, position) => {
     const attempt = (): FilterOp[] => compile(text);
     expect(attempt).toThrow(sentence);
@@ -126,7 +133,8 @@ describe("filter compiler", () => {
     expect(() => native({ brand: null })).toThrow("filters.brand must be a string");
     expect(() => native({ brand: [{}] })).toThrow("filters.brand must be a string");
     expect(() => native({ brand: ["\ud800"] })).toThrow("filters.brand must be well-formed Unicode");
-    expect(() => native({ ["b".repeat(50)]: null })).toThrow(
+    const long = queried(makeRecord({}, [field("b".repeat(50), "string", 0)]));
+    expect(() => native({ ["b".repeat(50)]: null }, long)).toThrow(
       `filters.${"b".repeat(40)}... must be a string, a number, a boolean or an array of these, not null`,
     );
     expect(() => native({ nope: 1 })).toThrow("filters: unknown field 'nope'");
@@ -153,5 +161,49 @@ describe("filter compiler", () => {
     expect(readBounds("12e2")).toEqual({ floor: 1200n, ceil: 1200n });
     expect(readBounds("1e-300")).toEqual({ floor: 0n, ceil: 1n });
     expect(readBounds("e5")).toBeNull();
+  });
+});
+
+describe("a long filter", () => {
+  it("yields while a native one is read", () => {
+    const steps = (filters: object) => [...compilingOfNativeFilter(filters, INDEX, DEFAULT_LIMITS)].length;
+    expect(steps({ stock: 1, sale: true })).toBe(0);
+    expect(steps({ stock: Array.from({ length: 1_000 }, (_, i) => i) })).toBeGreaterThanOrEqual(9);
+  });
+
+  it("is refused if it has too many conditions or operations", () => {
+    const stock = (count: number) => Array.from({ length: count }, () => 1);
+    expect(native({ stock: stock(19_999) })).toHaveLength(2 * 19_999 - 1);
+    expect(() => native({ stock: stock(20_000) })).toThrow("filters has more than 20000 keys and values");
+    // No document meets `:=1e30`, which takes two operations; its complement is a third, `or` a fourth.
+    const text = (clauses: number) => Array(clauses).fill("stock:!=1e30").join("||");
+    expect(compile(text(16_384))).toHaveLength(FIXED_LIMITS.filterOperationsMax);
+    expect(() => compile(text(16_385))).toThrow(
+      "the filter needs 65539 operations; at most 65535 are allowed",
+    );
+  });
+
+  it("leaves nothing on the heap but a buffer of the program's size", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const text = Array.from({ length: 19_990 }, (_, i) => `stock:${i % 10}`).join("||");
+    const compiled = () => compileFilter(text, INDEX, DEFAULT_LIMITS);
+    const program = compiled();
+    expect(program.length).toBe(2 + 19_990 * 19 + 19_989);
+    expect(program.buffer.byteLength).toBe(program.length);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const kept = Array.from({ length: 10 }, compiled);
+    collect();
+    expect((process.memoryUsage().heapUsed - before) / kept.length).toBeLessThan(text.length);
+  });
+
+  it("may be joined to another within the same limit", () => {
+    const [a, b] = [filterOf({ op: "all" }), filterOf({ op: "ids", hashes: [5n, 7n] }, { op: "not" })];
+    expect(operationsOf(both(a, b))).toEqual([...operationsOf(a), ...operationsOf(b), { op: "and" }]);
+    expect(both(filterOf(), b)).toEqual(b);
+    expect(both(a, filterOf())).toEqual(a);
+    const large = filterOf({ op: "all" }, ...Array.from({ length: 40_000 }, () => ({ op: "not" as const })));
+    expect(() => both(large, large)).toThrow("the filter needs 80003 operations; at most 65535 are allowed");
   });
 });

@@ -3,14 +3,20 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SkeinError } from "../../../../../server/ground/errors.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
+import { parsingOfFilter } from "../../../../../server/question/filter/filter-parser.js";
 import type {
   FilterLiteral,
-  FilterNode,
+  FilterSink,
   FilterValue,
-} from "../../../../../server/question/filter/filter-ast.js";
-import { parseFilter, parsingOfFilter } from "../../../../../server/question/filter/filter-parser.js";
+} from "../../../../../server/question/filter/filter-parts.js";
+import {
+  type FilterClause,
+  type FilterNode,
+  printTree,
+  treeOf,
+  withoutPositions,
+} from "../../../../oracle/filter-tree.js";
 
-const parse = (text: string): FilterNode => parseFilter(text, DEFAULT_LIMITS);
 const literal = (text: string, quoted = false): FilterValue => ({
   kind: "literal",
   literal: { text, quoted, at: 0 },
@@ -22,18 +28,21 @@ const range = (low: string, high: string): FilterValue => ({
   high: { text: high, quoted: false, at: 0 },
 });
 
-/** Returns the tree without positions. */
-function plain(node: FilterNode): unknown {
-  return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value)));
-}
+const DEAF: FilterSink = {
+  clause: () => undefined,
+  value: () => undefined,
+  clauseEnd: () => undefined,
+  and: () => undefined,
+  or: () => undefined,
+};
 
 function pausesOf(text: string): number {
-  return [...parsingOfFilter(text, DEFAULT_LIMITS)].length;
+  return [...parsingOfFilter(text, DEFAULT_LIMITS, DEAF)].length;
 }
 
 function refusal(text: string): SkeinError {
   try {
-    parse(text);
+    treeOf(text);
   } catch (error) {
     if (error instanceof SkeinError) return error;
     throw error;
@@ -41,15 +50,12 @@ function refusal(text: string): SkeinError {
   throw new Error(`accepted: ${text}`);
 }
 
-function print(node: FilterNode): string {
-  if (node.kind !== "clause") {
-    return node.children
-      .map((child) => (child.kind === "clause" ? print(child) : `(${print(child)})`))
-      .join(node.kind === "and" ? " && " : " || ");
-  }
-  const values = node.values.map(printValue);
-  const only = node.values.length === 1 && node.values[0]?.kind !== "range" ? values[0] : undefined;
-  return `${node.field}${node.operator}${only ?? `[${values.join(", ")}]`}`;
+const print = (node: FilterNode): string => printTree(node, printClause);
+
+function printClause({ field, operator, values }: FilterClause): string {
+  const printed = values.map(printValue);
+  const only = values.length === 1 && values[0]?.kind !== "range" ? printed[0] : undefined;
+  return `${field}${operator}${only ?? `[${printed.join(", ")}]`}`;
 }
 
 function printValue(value: FilterValue): string {
@@ -74,14 +80,20 @@ describe("filter parser", () => {
     expect(pausesOf(repeated(" && "))).toBeGreaterThanOrEqual(9);
   });
 
+  it("pauses in a long list", () => {
+    const values = Array.from({ length: 1_000 }, (_, i) => i);
+    expect(pausesOf(`price:[${values.join()}]`)).toBeGreaterThanOrEqual(9);
+  });
+
   it("binds && tighter than ||, and parentheses tightest", () => {
     const shape = (node: FilterNode): string =>
       node.kind === "clause"
         ? node.field
-        : `(${node.children.map(shape).join(node.kind === "and" ? "&" : "|")})`;
-    expect(shape(parse("a:1 || b:2 && c:3 || d:4"))).toBe("(a|(b&c)|d)");
-    expect(shape(parse("(a:1 || b:2) && c:3"))).toBe("((a|b)&c)");
-    expect(shape(parse("((a:1))"))).toBe("a");
+        : `(${shape(node.left)}${node.kind === "and" ? "&" : "|"}${shape(node.right)})`;
+    expect(shape(treeOf("a:1 || b:2 && c:3 || d:4"))).toBe("((a|(b&c))|d)");
+    expect(shape(treeOf("a:1 && (b:2 && c:3)"))).toBe("(a&(b&c))");
+    expect(shape(treeOf("(a:1 || b:2) && c:3"))).toBe("((a|b)&c)");
+    expect(shape(treeOf("((a:1))"))).toBe("a");
   });
 
   it.each([
@@ -101,12 +113,11 @@ describe("filter parser", () => {
     ["price:[0.5.. .75]", ":", [range("0.5", ".75")]],
     ["x:10..20", ":", [literal("10..20")]],
   ])("reads %s", (text, operator, values) => {
-    const node = parse(text);
-    expect(plain(node)).toMatchObject({ kind: "clause", operator, values });
+    expect(withoutPositions(treeOf(text))).toMatchObject({ kind: "clause", operator, values });
   });
 
   it("mixes ranges, comparisons and values in a list", () => {
-    expect(print(parse("price : [10.5..20, >= 50 , 7,-3..-1]"))).toBe("price:[10.5..20, >=50, 7, -3..-1]");
+    expect(print(treeOf("price : [10.5..20, >= 50 , 7,-3..-1]"))).toBe("price:[10.5..20, >=50, 7, -3..-1]");
   });
 
   it.each([
@@ -153,10 +164,10 @@ describe("filter parser", () => {
 describe("filter parser, within its limits", () => {
   it("accepts 10,000 conditions and values, nests 100 levels and no more", () => {
     const many = Array.from({ length: 10_000 }, (_, i) => `a:${i}`);
-    expect(parse(many.join(" || "))).toMatchObject({ kind: "or" });
-    expect(parse(`a:[${many.map((_, i) => i).join(",")}]`)).toMatchObject({ kind: "clause" });
+    expect(treeOf(many.join(" || "))).toMatchObject({ kind: "or" });
+    expect(treeOf(`a:[${many.map((_, i) => i).join(",")}]`)).toMatchObject({ kind: "clause" });
     expect(refusal(Array(30_000).fill("a:1").join("&&")).message).toContain("20000");
-    expect(parse(`${"(".repeat(100)}a:1${")".repeat(100)}`)).toMatchObject({ kind: "clause" });
+    expect(treeOf(`${"(".repeat(100)}a:1${")".repeat(100)}`)).toMatchObject({ kind: "clause" });
     expect(refusal(`${"(".repeat(101)}a:1${")".repeat(101)}`).details).toMatchObject({ position: 100 });
     expect(refusal("(".repeat(900_000)).status).toBe(400);
     expect(refusal("a".repeat(2_000_000)).message).toContain("1048576 bytes");
@@ -201,13 +212,14 @@ describe("filter parser, for any filter and any text", () => {
         clause,
         fc.record({
           kind: fc.constantFrom("and", "or" as const),
-          children: fc.array(tie("tree"), { minLength: 2, maxLength: 4 }),
+          left: tie("tree"),
+          right: tie("tree"),
         }),
       ),
     }));
     fc.assert(
       fc.property(tree, (node) => {
-        expect(plain(parse(print(node)))).toEqual(plain(node));
+        expect(withoutPositions(treeOf(print(node)))).toEqual(withoutPositions(node));
       }),
       { numRuns: 300 },
     );
@@ -241,7 +253,7 @@ describe("filter parser, for any filter and any text", () => {
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const text = pieces.join("");
         try {
-          parse(text);
+          treeOf(text);
         } catch (error) {
           expect(error).toBeInstanceOf(SkeinError);
           const position = (error as SkeinError).details?.position as number;

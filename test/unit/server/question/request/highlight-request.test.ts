@@ -45,12 +45,7 @@ function requested(q: string, words?: SearchWord[]) {
     field("brand", "string", 1),
   ]);
   const index = queried(record);
-  const request = readQueryRequest(
-    { q, highlight_fields: "title,brand" },
-    record,
-    index.schema,
-    DEFAULT_LIMITS,
-  );
+  const request = readQueryRequest({ q, highlight_fields: "title,brand" }, index, DEFAULT_LIMITS);
   const { text } = planQuery(request, index, { documents: 10, documentsMax: 10 });
   const found = text.words.map(({ terms }) => ({
     weight: 1,

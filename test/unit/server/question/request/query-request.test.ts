@@ -1,17 +1,19 @@
 // Query parameters: types, clamping, precedence, error messages.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
+import { NO_FILTER } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import {
   QUERY,
   type QueryRequest,
   readQueryRequest,
 } from "../../../../../server/question/request/query-request.js";
-import { field, makeRecord } from "../../record.js";
+import { operationsOf } from "../../../../oracle/filter-operations.js";
+import { field, makeRecord, queried } from "../../record.js";
 
 function read(body: unknown, record = makeRecord()): QueryRequest {
-  return readQueryRequest(body, record, new ResolvedSchema(record), DEFAULT_LIMITS);
+  return readQueryRequest(body, queried(record), DEFAULT_LIMITS);
 }
 const weights = (request: QueryRequest): [string, number][] =>
   request.fields.map(({ field: { name }, weight }) => [name, weight]);
@@ -24,7 +26,7 @@ describe("query request", () => {
       maxFacetValues: 10,
       prefix: true,
       numTypos: 2,
-      filter: null,
+      filter: NO_FILTER,
       sort: null,
       facets: [],
       highlight: [],
@@ -95,13 +97,14 @@ describe("query request", () => {
       sort: "price:asc",
       sort_by: "stock:desc , _text_match:desc",
     });
-    expect(request.filter).toMatchObject({ field: "stock" });
+    const stock = { op: "intRange", slot: 4, low: 1n, high: 1n };
+    expect(operationsOf(request.filter)).toEqual([stock]);
     expect(request.facets.map(({ name }) => name)).toEqual(["tags"]);
     expect(request.sort?.map((key) => [key.field?.name ?? "_text_match", key.descending])).toEqual([
       ["stock", true],
       ["_text_match", true],
     ]);
-    expect(read({ q: "x", filters: { brand: "a" }, filter_by: " " }).filter).toBeNull();
+    expect(read({ q: "x", filters: { brand: "a" }, filter_by: " " }).filter).toEqual(NO_FILTER);
   });
 
   it("takes weights from the settings or from the request", () => {

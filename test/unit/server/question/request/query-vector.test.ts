@@ -1,20 +1,14 @@
 // A query's vector: which forms are valid, and where it may be used.
 import { describe, expect, test } from "vitest";
 import type { EmbedderSource } from "../../../../../server/catalog/definition/embedder-sources.js";
-import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
-import { makeRecord } from "../../record.js";
+import { makeRecord, queried } from "../../record.js";
 
 function read(vector: unknown, source: EmbedderSource = "pushed"): Float32Array | null {
   const record = makeRecord();
   const settings = { ...record.settings, embedder: { ...record.settings.embedder, source } };
-  return readQueryRequest(
-    { q: "x", vector },
-    { ...record, settings },
-    new ResolvedSchema(record),
-    DEFAULT_LIMITS,
-  ).vector;
+  return readQueryRequest({ q: "x", vector }, queried({ ...record, settings }), DEFAULT_LIMITS).vector;
 }
 /** Returns 512 numbers, all 0 except the given ones. */
 const numbers = (given: Record<number, unknown>): unknown[] =>

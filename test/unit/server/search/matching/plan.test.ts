@@ -8,7 +8,7 @@ import { makeRecord, queried } from "../../record.js";
 
 function plan(body: object, record = makeRecord(), documentsMax = 1_000): QueryPlan {
   const index = queried(record);
-  const request = readQueryRequest(body, record, index.schema, DEFAULT_LIMITS);
+  const request = readQueryRequest(body, index, DEFAULT_LIMITS);
   return planQuery(request, index, { documents: documentsMax, documentsMax });
 }
 const words = (q: string, settings = {}): string[] =>

@@ -1,6 +1,8 @@
 // Which requests a query that uses vectors sends to the shards.
+
 import { describe, expect, it } from "vitest";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../../engine-wasm/assembly/layout.js";
+import { NO_FILTER } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchProgram } from "../../../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
@@ -18,7 +20,7 @@ const WORD = {
   weight: 1,
   alternatives: [{ kind: 0, terms: [] }],
 } as unknown as SearchProgram["words"][number];
-const BURY = { effect: "bury", weight: 0, filter: [] } as const;
+const BURY = { effect: "bury", weight: 0, filter: NO_FILTER } as const;
 
 /** Returns a result that has these rows and reports this number of documents found. */
 const resultOf = (found: number, ...seqs: number[]) => ({
@@ -36,7 +38,7 @@ const resultOf = (found: number, ...seqs: number[]) => ({
  * their modes.
  */
 async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
-  const request = readQueryRequest({ q: "red shoes" }, RECORD, INDEX.schema, DEFAULT_LIMITS);
+  const request = readQueryRequest({ q: "red shoes" }, INDEX, DEFAULT_LIMITS);
   const scale = { shards: 1, documents: 1_000, documentsMax: 1_000 };
   const plan = { ...planQuery(request, INDEX, scale), ...change };
   const searches: string[] = [];

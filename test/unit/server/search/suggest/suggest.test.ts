@@ -1,8 +1,9 @@
 // Suggestions: valid requests, which of a document's values are suggested, and how the list is filled.
+
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_PREFIX } from "../../../../../engine-wasm/assembly/layout.js";
+import { NO_FILTER } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
-import { ResolvedSchema } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { skuTerm, stemTerms } from "../../../../../server/question/words/variants.js";
 import { SuggestionList } from "../../../../../server/search/suggest/suggest-list.js";
@@ -12,12 +13,12 @@ import {
   type SuggestRequest,
 } from "../../../../../server/search/suggest/suggest-request.js";
 import { ValueChooser } from "../../../../../server/search/suggest/suggest-values.js";
-import { analyser, makeRecord, schema } from "../../record.js";
+import { analyser, makeRecord, queried, schema } from "../../record.js";
 
 const POPULAR = { ...makeRecord(), defaultSortingField: "views" };
 
 function read(body: unknown, record = makeRecord()): SuggestRequest {
-  return readSuggestRequest(body, record, new ResolvedSchema(record), DEFAULT_LIMITS, null);
+  return readSuggestRequest(body, queried(record), DEFAULT_LIMITS, null);
 }
 
 describe("suggest request", () => {
@@ -27,7 +28,7 @@ describe("suggest request", () => {
     expect(request).toMatchObject({
       perPage: 5,
       groupBy: null,
-      query: { q: "s", prefix: true, filter: null },
+      query: { q: "s", prefix: true, filter: NO_FILTER },
     });
     expect(request.query.sort?.map(({ field, descending }) => [field?.name, descending])).toEqual([
       ["views", true],

@@ -1,20 +1,23 @@
 // For any text, an interpretation names only fields and values that the index has, and keeps only words that
 // were typed. Interpreting the rewritten query again changes nothing.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { operationsIn } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
-import { parseFilter } from "../../../../../server/question/filter/filter-parser.js";
 import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import { claimed, readClaim } from "../../../../../server/search/understanding/endpoint-answer.js";
 import { Meaning } from "../../../../../server/search/understanding/meaning.js";
 import { readText } from "../../../../../server/search/understanding/read.js";
 import type { Reading } from "../../../../../server/search/understanding/reading.js";
 import { tokensOf } from "../../../../../server/search/understanding/tokens.js";
-import { analyser } from "../../record.js";
+import { treeOf } from "../../../../oracle/filter-tree.js";
+import { queried } from "../../record.js";
 import { factsOf, RECORD, SCHEMA, SHOP_FIELDS, SHOP_VALUES } from "./shop.js";
 
 const FACTS = factsOf();
+const INDEX = queried(RECORD);
 const TOKENS_MAX = FIXED_LIMITS.understandingTokensMax;
 const WORDS =
   'under over between and from to 50 20 40 4 1,299.99 55 $ € euro dollars stars inch " + - < >= m cm without ohne sans sin no not ' +
@@ -47,7 +50,8 @@ function credulous(): Meaning<QueryRequest> {
       attempt: (request) => Promise.resolve(request),
       found: async () => 9,
       full: () => 9,
-      count: ({ q, filter }) => Promise.resolve(q.includes('"') && filter === null ? 0 : 9),
+      count: ({ q, filter }) => Promise.resolve(q.includes('"') && operationsIn(filter) === 0 ? 0 : 9),
+      filter: (filterBy) => compileFilter(filterBy, INDEX, DEFAULT_LIMITS),
     },
     { ...DEFAULT_LIMITS, understandingTrialsMax: 1_000 },
   );
@@ -59,8 +63,8 @@ function checkReadings(text: string, readings: readonly Reading[]): void {
     expect(0 <= from && from < to && to <= length, `${kind} lies in the text`).toBe(true);
     if (sort !== undefined) expect(SHOP_FIELDS.map(({ name }) => name)).toContain(sort.field?.name);
     if (filter === undefined) continue;
-    const node = parseFilter(filter, DEFAULT_LIMITS);
-    expect(compileFilter(node, SCHEMA, analyser).length).toBeGreaterThan(0);
+    const node = treeOf(filter);
+    expect(operationsIn(compileFilter(filter, INDEX, DEFAULT_LIMITS))).toBeGreaterThan(0);
     if (node.kind !== "clause" || SCHEMA.field(node.field)?.kind !== "string") continue;
     for (const value of node.values)
       expect(SHOP_VALUES[node.field]).toContain(value.kind === "literal" ? value.literal.text : null);
@@ -85,7 +89,7 @@ describe("any text", () => {
   it("is rewritten with its own words, once", async () => {
     await fc.assert(
       fc.asyncProperty(typed.filter(askable), async (text) => {
-        const request = readQueryRequest({ q: text }, RECORD, SCHEMA, DEFAULT_LIMITS);
+        const request = readQueryRequest({ q: text }, INDEX, DEFAULT_LIMITS);
         const context = (await credulous().named(request, FACTS))?.context ?? null;
         if (context === null) return;
         const { rewritten_query: query } = context;
@@ -133,7 +137,7 @@ it("a model's claim is either refused or true, whatever it is", () => {
       const meant = claimed(text, read, FACTS);
       if (meant === null) return;
       if (meant.filterBy !== null)
-        expect(compileFilter(parseFilter(meant.filterBy, DEFAULT_LIMITS), SCHEMA, analyser)).not.toEqual([]);
+        expect(operationsIn(compileFilter(meant.filterBy, INDEX, DEFAULT_LIMITS))).toBeGreaterThan(0);
       const known = new Set(wordsOf(text));
       for (const kept of wordsOf(meant.text)) expect(known).toContain(kept);
     }),

@@ -1,13 +1,17 @@
 // When an interpretation is used: it is tried on an index, here a list of titles, and dropped if the index
 // contradicts it.
+
 import { describe, expect, it } from "vitest";
+import type { FilterProgram } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
-import type { FilterNode } from "../../../../../server/question/filter/filter-ast.js";
+import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
 import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import type { IndexFacts } from "../../../../../server/search/understanding/facts.js";
 import { Meaning } from "../../../../../server/search/understanding/meaning.js";
 import { valueKeys } from "../../../../../server/search/understanding/tokens.js";
-import { factsOf, RECORD, SCHEMA } from "./shop.js";
+import { type FilterOp, operationsOf } from "../../../../oracle/filter-operations.js";
+import { queried } from "../../record.js";
+import { factsOf, RECORD, SHOP_FIELDS } from "./shop.js";
 
 interface Product {
   readonly title: string;
@@ -18,6 +22,8 @@ interface Product {
 }
 
 const FACTS = factsOf();
+const INDEX = queried(RECORD);
+const compiled = (filterBy: string): FilterProgram => compileFilter(filterBy, INDEX, DEFAULT_LIMITS);
 
 /** A product list: words match whole words in any member, and a phrase matches consecutive words. */
 class Shop {
@@ -34,6 +40,7 @@ class Shop {
         found: async (request) => this.matching(request, "some"),
         full: (request) => this.matching(request, "every"),
         count: (request) => Promise.resolve(this.matching(request, "every")),
+        filter: compiled,
       },
       limits,
     );
@@ -52,24 +59,34 @@ class Shop {
   }
 }
 
-function passes(product: Product, node: FilterNode | null): boolean {
-  if (node === null) return true;
-  if (node.kind !== "clause") return node.children.every((child) => passes(product, child));
-  const value = product[node.field as keyof Product];
-  return (
-    value !== undefined &&
-    node.values.some((wanted) => {
-      if (wanted.kind === "literal") return String(value) === wanted.literal.text;
-      if (wanted.kind === "range")
-        return Number(value) >= Number(wanted.low.text) && Number(value) <= Number(wanted.high.text);
-      const limit = Number(wanted.literal.text);
-      return wanted.comparison.startsWith("<") ? Number(value) < limit : Number(value) > limit;
-    })
-  );
+function passes(product: Product, filter: FilterProgram): boolean {
+  const stack: boolean[] = [];
+  for (const operation of operationsOf(filter)) {
+    if (operation.op === "and" || operation.op === "or") {
+      const [b, a] = [stack.pop()!, stack.pop()!];
+      stack.push(operation.op === "and" ? a && b : a || b);
+    } else stack.push(passesLeaf(product, operation));
+  }
+  return stack[0] ?? true;
+}
+
+function passesLeaf(product: Product, operation: FilterOp): boolean {
+  const memberOf = (slot: number) => {
+    const { name } = SHOP_FIELDS.find((field) => field.slot === slot)!;
+    return product[name as keyof Product];
+  };
+  if (operation.op === "equals")
+    return String(memberOf(operation.slot)).toLowerCase() === Buffer.from(operation.folded).toString();
+  if (operation.op === "tokens")
+    return operation.terms.every((term) => valueKeys(String(memberOf(operation.slot))).includes(term));
+  if (operation.op !== "floatRange") throw new Error(operation.op);
+  const value = Number(memberOf(operation.slot));
+  const { low, high, lowExclusive, highExclusive } = operation;
+  return (lowExclusive ? value > low : value >= low) && (highExclusive ? value < high : value <= high);
 }
 
 const ask = (q: string, more: object = {}): QueryRequest =>
-  readQueryRequest({ q, ...more }, RECORD, SCHEMA, DEFAULT_LIMITS);
+  readQueryRequest({ q, ...more }, INDEX, DEFAULT_LIMITS);
 const named = async (shop: Shop, q: string, more: object = {}, facts: IndexFacts = FACTS) =>
   (await shop.meaning().named(ask(q, more), facts))?.context ?? null;
 
@@ -157,7 +174,7 @@ describe("a query that names a filter", () => {
     const meant = await shop.meaning().named(request, FACTS);
     expect(meant?.attempt.sort?.map(({ field }) => field?.name)).toEqual(["rating"]);
     expect(meant?.context?.applied_filters.sort_by).toBeNull();
-    expect(meant?.attempt.filter).toMatchObject({ kind: "and" });
+    expect(operationsOf(meant!.attempt.filter).map(({ op }) => op)).toEqual(["floatRange", "equals", "and"]);
     expect(meant?.attempt.typed).toBe("cheapest adidas");
   });
 
@@ -178,6 +195,7 @@ describe("a query that names a filter", () => {
         found: async () => 1,
         full: () => 1,
         count: () => Promise.resolve(++counted),
+        filter: compiled,
       },
       { ...DEFAULT_LIMITS, understandingTrialsMax: 2 },
     );
