@@ -10,6 +10,7 @@ const DOCUMENTS = Array.from({ length: 240 }, (_, i) => ({
   id: `d${i}`,
   title: "a thing",
   size: i % 4,
+  weight: i % 5,
   color: i % 3 === 0 ? "red" : "blue",
 }));
 
@@ -43,6 +44,12 @@ const CHANGES: readonly Change[] = [
     field: { name: "color", type: "string", facet: true },
     filter: "color:=red",
     matches: ({ color }) => color === "red",
+  },
+  {
+    what: "a field that was not indexed",
+    field: { name: "weight", index: true },
+    filter: "weight:<2",
+    matches: ({ weight }) => weight < 2,
   },
   {
     what: "a negation",
@@ -83,6 +90,7 @@ const SCHEMA = {
   fields: [
     { name: "title", type: "string" },
     { name: "size", type: "int32" },
+    { name: "weight", type: "int32", index: false },
   ],
 };
 
