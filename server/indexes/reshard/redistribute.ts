@@ -43,6 +43,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   const source = pool(options, engine, shardsInForce(dataDir), from);
   const target = pool(options, engine, newShards(dataDir), to);
   const pools = [source, target];
+  let closed: PromiseSettledResult<void>[] = [];
   try {
     for (const one of pools) await one.start();
     const done = new Set(plan.done);
@@ -78,8 +79,9 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
     }
     progress.end();
   } finally {
-    for (const one of pools) await one.close(encodeShutdown);
+    closed = await Promise.allSettled(pools.map((one) => one.close(encodeShutdown)));
   }
+  for (const end of closed) if (end.status === "rejected") throw end.reason;
   await writePlan(dataDir, { ...plan, complete: true });
   fault("reshard.after-complete");
   return new Set(plan.home);
