@@ -27,7 +27,7 @@ Examples:
 SIGTERM and Ctrl-C stop the server gracefully: it answers running requests, then closes its storage, and exits with 0
 if all of that worked. A second signal ends it at once. SIGHUP reloads the configuration file and the certificate.`;
 
-/** Time (ms) within which the process of a stopped server should have ended. After that, it kills itself. */
+/** Time (ms) within which the process of a stopped server should have ended. */
 const END_MS_MAX = 3_000;
 
 export function serveCommand(setExit: (code: number) => void): Command {
@@ -65,12 +65,12 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
     const server = await starting;
     collectWhenIdle();
     await stopSignal();
-    const isInOrder = await server.stop();
-    endForCertain();
-    return isInOrder;
+    return await server.stop();
   } catch (error) {
     if (error instanceof ConfigError) throw new CliError(error.message);
     throw error;
+  } finally {
+    endForCertain();
   }
 }
 
@@ -91,7 +91,7 @@ function onReloadSignal(reload: () => void): void {
 function endForCertain(): void {
   const kill = (): void => {
     const held = process.getActiveResourcesInfo().join(", ");
-    process.stderr.write(`skein: the stopped server's process does not end (${held}); killing it\n`);
+    process.stderr.write(`skein: the server's process does not end (${held}); killing it\n`);
     dieOf("SIGKILL");
   };
   setTimeout(kill, END_MS_MAX).unref();
