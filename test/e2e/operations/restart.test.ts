@@ -1,9 +1,8 @@
 // Persistence across a clean stop, a kill -9 immediately after an acknowledged batch, and kills during
 // writes.
-import { Agent, get, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
-import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
+import { eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
 
 const SCHEMA = {
   fields: [
@@ -128,30 +127,6 @@ describe("restart", () => {
     expect(await stopped).toBe(0);
     await server.launch();
     expect((await server.query("term", { q: "*" })).json.found).toBe(200);
-  });
-
-  test("a stopping server reports that it is not ready", async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const status = (path: string) =>
-      new Promise<number | undefined>((resolve, reject) => {
-        get(`${server.url}${path}`, { agent }, (reply) => {
-          reply.resume().on("end", () => resolve(reply.statusCode));
-        }).on("error", reject);
-      });
-    expect(await status("/health/ready")).toBe(200);
-    const unfinished = request(`${server.url}/v1/indexes/term/documents/import`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${ADMIN_KEY}` },
-    }).on("error", () => undefined);
-    unfinished.write('{"id":"cut"}\n');
-    await server.holds(1);
-    const stopped = server.stop();
-    await eventually(async () => (await status("/health/ready")) === 503, "not ready");
-    expect(await status("/health/live")).toBe(200);
-    unfinished.destroy();
-    agent.destroy();
-    expect(await stopped).toBe(0);
-    await server.launch();
   });
 
   test("a second server on the same data directory is refused", async () => {
