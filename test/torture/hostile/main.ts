@@ -8,7 +8,7 @@ import { findingsOf, rowOf, tableHead } from "./report.js";
 import { attackAll } from "./run.js";
 import type { SiteOptions } from "./site.js";
 
-const USAGE = `usage: npm run torture -- --hostile [--minutes N] [--heap MIB] [--front-ends N] [--http ${["auto", ...TRANSPORTS].join("|")}] [--documents N] [--only NAME,NAME]
+const USAGE = `usage: npm run torture -- --hostile [--minutes N] [--heap MIB] [--memory MIB] [--front-ends N] [--http ${["auto", ...TRANSPORTS].join("|")}] [--documents N] [--only NAME,NAME]
 attacks: ${ATTACKS.map(({ name }) => name).join("; ")}`;
 
 /** Returns the exit code. */
@@ -19,6 +19,7 @@ export async function hostile(args: readonly string[]): Promise<number> {
       hostile: { type: "boolean" },
       minutes: { type: "string", default: "0" },
       heap: { type: "string", default: "512" },
+      memory: { type: "string" },
       "front-ends": { type: "string", default: "1" },
       http: { type: "string", default: "auto" },
       documents: { type: "string", default: "20000" },
@@ -27,6 +28,8 @@ export async function hostile(args: readonly string[]): Promise<number> {
   });
   const options: SiteOptions = {
     heapMiB: Number(values.heap),
+    // V8's own choice on a small machine is half of its memory.
+    memoryMiB: Number(values.memory ?? 2 * Number(values.heap)),
     frontEnds: Number(values["front-ends"]),
     http: values.http as SiteOptions["http"],
     documents: Number(values.documents),
@@ -35,8 +38,13 @@ export async function hostile(args: readonly string[]): Promise<number> {
   const wanted = values.only?.split(",");
   const isKnown = (wanted ?? []).every((name) => ATTACKS.some((attack) => attack.name === name));
   const isTransport = ["auto", ...TRANSPORTS].includes(options.http);
-  const { heapMiB, frontEnds, documents } = options;
-  if (!isKnown || !isTransport || ![heapMiB, frontEnds, documents].every((n) => n > 0) || !(minutes >= 0)) {
+  const { heapMiB, memoryMiB, frontEnds, documents } = options;
+  if (
+    !isKnown ||
+    !isTransport ||
+    ![heapMiB, memoryMiB, frontEnds, documents].every((n) => n > 0) ||
+    !(minutes >= 0)
+  ) {
     console.error(USAGE);
     return 2;
   }
@@ -45,7 +53,7 @@ export async function hostile(args: readonly string[]): Promise<number> {
   );
   console.log(machineText(machineCard("")));
   console.log(
-    `a heap of ${heapMiB} MiB, ${frontEnds} front-ends, http: ${options.http}, ${documents} documents`,
+    `a heap of ${heapMiB} MiB, ${memoryMiB} MiB of memory, ${frontEnds} front-ends, http: ${options.http}, ${documents} documents`,
   );
   // A server must not outlive the run.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

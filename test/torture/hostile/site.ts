@@ -19,6 +19,8 @@ import { GOODS, type Place, WIDE } from "./place.js";
 
 export interface SiteOptions {
   readonly heapMiB: number;
+  /** The server's `--memory-limit`: the memory of the machine that it should believe to have. */
+  readonly memoryMiB: number;
   readonly frontEnds: number;
   readonly http: Transport | "auto";
   readonly documents: number;
@@ -37,7 +39,7 @@ export class Site {
   visitorKeys = { same: "", other: "" };
 
   constructor(private readonly options: SiteOptions) {
-    const { heapMiB, frontEnds, http } = options;
+    const { heapMiB, memoryMiB, frontEnds, http } = options;
     const killer = pathToFileURL(join(PACKAGE_FOLDER, "test/torture/hostile/front-end-killer.mjs")).href;
     this.server = new TestServer({
       frontEnds,
@@ -45,6 +47,7 @@ export class Site {
       dataDir: join(this.folder, "data"),
       // The product's defaults, not those of the tests.
       config: { limits: { homeDocumentsMax: 30_000 } },
+      flags: ["--memory-limit", `${memoryMiB}MB`],
       env: {
         NODE_OPTIONS: `--max-old-space-size=${heapMiB} --max-semi-space-size=4 --import=${killer}`,
         SKEIN_TEST_KILL_DIR: this.folder,
