@@ -15,6 +15,7 @@ const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines
 const CURL_MEDIA = "application/x-www-form-urlencoded";
 /** A batch exists this many times at once: as a body, decompressed, and as messages to the shards. */
 const BATCH_TIMES = 3;
+const ISIZE_BYTES = 4;
 /** Maximum number of header characters quoted in an error message. */
 const SHOWN_MAX = 100;
 
@@ -64,8 +65,7 @@ export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): B
     checkMedia(request, JSON_MEDIA, "application/json");
     const gzipped = isGzip(request);
     const body = await request.body(bytesMax, "SK-DOC-413");
-    await reserved(asked, BATCH_TIMES * body.byteLength);
-    const bytes = gzipped ? await decompress(body, bytesMax) : body;
+    const bytes = gzipped ? await decompressed(asked, body, bytesMax) : await admitted(asked, body);
     if (bytes.byteLength === 0)
       throw new SkeinError("SK-DOC-400", "the body is empty; expected a JSON object");
     return bytes;
@@ -134,13 +134,41 @@ function unsupportedEncoding(request: HttpRequest, accepted: string): SkeinError
   return new SkeinError("SK-SYS-415", `the Content-Encoding must be ${accepted} or absent, not ${came}`);
 }
 
-function decompress(body: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+async function admitted(asked: Asked, batch: Uint8Array): Promise<Uint8Array> {
+  await reserved(asked, BATCH_TIMES * batch.byteLength);
+  return batch;
+}
+
+/**
+ * Decompresses a batch once there is memory for the length that its gzip trailer states. If it is longer (it
+ * has several members, or the trailer lies), decompresses it again once there is memory for `bytesMax`.
+ */
+async function decompressed(asked: Asked, body: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  const stated = Math.min(statedLength(body), bytesMax);
+  await reserved(asked, BATCH_TIMES * stated);
+  const short = await decompress(body, stated);
+  if (short !== null) return short;
+  if (stated < bytesMax) await reserved(asked, BATCH_TIMES * (bytesMax - stated));
+  const whole = stated < bytesMax ? await decompress(body, bytesMax) : null;
+  if (whole !== null) return whole;
+  throw new SkeinError("SK-DOC-413", `the decompressed body is larger than ${bytesMax} bytes`);
+}
+
+/** Length of the data, modulo 2^32, that the trailer of the last gzip member states (RFC 1952, ISIZE). */
+function statedLength(gzipped: Uint8Array): number {
+  const { buffer, byteOffset, byteLength } = gzipped;
+  return byteLength < ISIZE_BYTES
+    ? 0
+    : new DataView(buffer, byteOffset, byteLength).getUint32(byteLength - ISIZE_BYTES, true);
+}
+
+/** Resolves with null if the data is longer than `bytesMax`. */
+function decompress(body: Uint8Array, bytesMax: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
-    gunzip(body, { maxOutputLength: bytesMax }, (error, result) => {
+    gunzip(body, { maxOutputLength: Math.max(1, bytesMax) }, (error, result) => {
       if (error === null) resolve(result);
-      else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        reject(new SkeinError("SK-DOC-413", `the decompressed body is larger than ${bytesMax} bytes`));
-      } else reject(notGzip(error));
+      else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") resolve(null);
+      else reject(notGzip(error));
     });
   });
 }
