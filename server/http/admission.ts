@@ -11,6 +11,16 @@ import type { Limits } from "../ground/limits.js";
 /** Share of the memory, and of the requests in flight, that one tenant may use. */
 const TENANT_SHARE = 0.5;
 
+/**
+ * Searches and everything else are admitted separately, so that a tenant's imports do not delay its searches.
+ */
+export type Admissions = Readonly<Record<"searches" | "others", Admission>>;
+
+export function admissions(limits: AdmissionLimits): Admissions {
+  const half = { ...limits, workBytesMax: Math.floor(limits.workBytesMax / 2) };
+  return { searches: new Admission(half), others: new Admission(half) };
+}
+
 type AdmissionLimits = Pick<Limits, "workBytesMax" | "requestsInFlightMax" | "searchMsMax">;
 
 /** What a tenant's requests on this thread use and wait for. */

@@ -91,7 +91,7 @@ async function parsed(asked: Asked, bytes: Uint8Array, code: ErrorCode): Promise
 }
 
 function reserved({ request, services, principal }: Asked, bytes: number): Promise<void> | undefined {
-  return services.admission.reserve(principal.tenant, request.life, bytes);
+  return services.admission.others.reserve(principal.tenant, request.life, bytes);
 }
 
 /**

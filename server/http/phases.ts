@@ -127,7 +127,7 @@ function share<S extends SearchServices>({
   services,
 }: Visit<S>): undefined {
   if (target.access === "open") return;
-  services.admission.begin(principal.tenant, request.life);
+  services.admission[isSearch(target) ? "searches" : "others"].begin(principal.tenant, request.life);
   request.chargeTo(principal.tenant);
 }
 

@@ -35,7 +35,7 @@ import type { HitSizes } from "../search/query-cost.js";
 import type { GivenVectors } from "../search/semantic/given-vectors.js";
 import type { SlotTurns } from "../search/slot-turns.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
-import type { Admission } from "./admission.js";
+import type { Admissions } from "./admission.js";
 import type { SharedAmount } from "./shared-amount.js";
 import type { BodyMemory } from "./transport/body-memory.js";
 import type { UnsentBytes } from "./transport/unsent.js";
@@ -63,7 +63,7 @@ export interface SearchServices {
   /** Number of requests, in all threads, that have not been completely answered yet. */
   readonly requests: SharedAmount;
   readonly bodies: BodyMemory;
-  readonly admission: Admission;
+  readonly admission: Admissions;
   readonly unsent: UnsentBytes;
   readonly recorder: Recorder;
   readonly log: Logger;

@@ -5,7 +5,7 @@ import { MonthCounts, type MonthTables } from "../access/tenants/month-counts.js
 import { Throttle } from "../access/tenants/throttle.js";
 import { QueryLoad } from "../fleet/threads/query-load.js";
 import type { Limits } from "../ground/limits.js";
-import { Admission } from "./admission.js";
+import { admissions } from "./admission.js";
 import type { Services } from "./services.js";
 import { SharedAmount } from "./shared-amount.js";
 import { BodyMemory } from "./transport/body-memory.js";
@@ -58,7 +58,7 @@ export function threadCounts(shared: SharedCounts, thread: number, limits: Limit
     requests,
     bodies: new BodyMemory(limits.bodiesInMemoryBytesMax, bodies),
     unsent: new UnsentBytes(limits.unsentBytesMax, unsent),
-    admission: new Admission(limits),
+    admission: admissions(limits),
     forget(ended) {
       for (const counted of [usage, queries, requests, bodies, unsent]) counted.forget(ended);
     },

@@ -203,7 +203,7 @@ function whileWanted<T>({ request }: Asked, work: Promise<T>): Promise<T> {
 }
 
 function reserveFor({ services, principal, request }: Asked): Reserve {
-  return (bytes) => services.admission.reserve(principal.tenant, request.life, bytes);
+  return (bytes) => services.admission.searches.reserve(principal.tenant, request.life, bytes);
 }
 
 /** For a search whose memory is already reserved. */
