@@ -6,6 +6,7 @@ import { isatty } from "node:tty";
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/runtime/discards.js";
 import { makePrivateFiles } from "../../ground/data-dir/private-files.js";
+import { limitHeapsByThread } from "../../ground/heap-limits.js";
 import { loadConfig } from "../../operate/config/config.js";
 import { CONFIG_OPTIONS } from "../../operate/config/options.js";
 import { ConfigError } from "../../operate/config/values.js";
@@ -49,6 +50,7 @@ export function serveCommand(setExit: (code: number) => void): Command {
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   ensureLeanProcess();
   growHeaps();
+  limitHeapsByThread();
   // Imported here so that other commands do not load a server.
   const { startServer } = await import("../../start/main.js");
   makePrivateFiles();

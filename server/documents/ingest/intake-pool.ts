@@ -8,6 +8,7 @@ import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import { discardBuffer } from "../../../engine-wasm/host/runtime/discards.js";
 import type { Action } from "../../../shards/protocol/ops.js";
 import { SkeinError } from "../../ground/errors.js";
+import { heapMibMax } from "../../ground/heap-limits.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
@@ -83,7 +84,7 @@ export class Intake {
       maxThreads: 1,
       idleTimeout: IDLE_MS_MAX,
       recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMibMax(), maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
       workerData: engine.parts,
     });
     pool.on("error", (error) => log.error({ err: error }, "intake thread failed"));

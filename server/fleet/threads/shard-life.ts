@@ -7,6 +7,7 @@ import { Piscina } from "piscina";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
 import type { ShardPorts } from "../../../shards/protocol/memory-loans.js";
+import { heapMibMax } from "../../ground/heap-limits.js";
 import { BorrowedMemories, type ReaderOf } from "./borrowed-memories.js";
 import { ShardChannel } from "./shard-channel.js";
 
@@ -58,7 +59,7 @@ export class ShardLife {
       concurrentTasksPerWorker: Number.MAX_SAFE_INTEGER, // never queues, so messages stay in order
       atomics: "async",
       recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMibMax(), maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
       workerData,
       loadBalancer: (_task, workers) => workers[0] ?? null,
     });

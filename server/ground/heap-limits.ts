@@ -1,0 +1,33 @@
+// How large JavaScript heaps may become. Each thread has a heap of its own, with a limit of its own.
+import { totalmem } from "node:os";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+
+const MIB = 1024 * 1024;
+
+/**
+ * Limit in bytes of this thread's heap. In the main thread, that is what --max-old-space-size says, or V8's
+ * choice for this machine.
+ */
+export function heapBytesMax(): number {
+  return getHeapStatistics().heap_size_limit;
+}
+
+/** `heapBytesMax` in MiB, for the resource limits of another thread. */
+export function heapMibMax(): number {
+  return Math.ceil(heapBytesMax() / MIB);
+}
+
+/** Memory in MiB that this process can have: the machine's, or less if it runs in a container. */
+export function memoryMibMax(): number {
+  const contained = process.constrainedMemory(); // 0, or a huge number, if there is no limit
+  return Math.ceil((contained > 0 ? Math.min(contained, totalmem()) : totalmem()) / MIB);
+}
+
+/**
+ * From now on, a new thread's own resource limits count. Otherwise, V8's flags for the heap's size would
+ * override them. They keep their effect on the main thread.
+ */
+export function limitHeapsByThread(): void {
+  setFlagsFromString("--max-old-space-size=0");
+  setFlagsFromString("--max-heap-size=0");
+}
