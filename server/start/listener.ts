@@ -1,6 +1,7 @@
 // Starts listening for requests, either in the main thread or in front-ends. Front-ends forward the requests
 // that they cannot answer.
 import type { CertificatePair } from "../access/edge/certificate.js";
+import { heapBytesMax } from "../ground/heap-limits.js";
 import { freePort } from "../http/frontends/free-port.js";
 import { ownerAnswers } from "../http/frontends/owner-answers.js";
 import { Pulse } from "../http/frontends/pulse.js";
@@ -64,6 +65,7 @@ async function listenOnFrontEnds(
       shards,
       catalog: { state: catalog.state, damagedIndexes: catalog.damage.indexes },
       shared,
+      heapBytesMax: heapBytesMax(),
     }),
     config: { ...config, port },
     certificate,

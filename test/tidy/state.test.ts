@@ -40,7 +40,11 @@ const KEPT_ENGINE_STATE = [
  * The thread watchdog, and the part of a front-end thread that reports to it. They run longer than the jobs,
  * so they may use timers of their own.
  */
-const WATCHES = ["server/fleet/threads/watchdog.ts", "server/http/frontends/thread/front-end-worker.ts"];
+const WATCHES = [
+  "server/fleet/threads/watchdog.ts",
+  "server/http/frontends/growth-watch.ts",
+  "server/http/frontends/thread/front-end-worker.ts",
+];
 
 /** Files outside server/start that may also create instances of the classes in `MADE_ONCE`. */
 const MAKERS = [

@@ -2,7 +2,9 @@
 // that run.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
+import { memoryMibMax } from "../../ground/heap-limits.js";
 import type { ExchangeContext, HttpHandler } from "../transport/port.js";
+import { callInThread } from "./call-in-thread.js";
 import { ThreadChannel } from "./channel.js";
 import { ForwardedExchange } from "./forwarded-exchange.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
@@ -13,12 +15,12 @@ import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
  */
 export type OwnerAnswers = Omit<
   OwnerCalls,
-  "listening" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
+  "listening" | "lastCounted" | "request" | "body" | "bodyEnded" | "aborted" | "taken"
 >;
 
 export interface FrontEndLifeOptions {
   readonly data: Omit<FrontEndData, "owner">;
-  readonly answers: OwnerAnswers;
+  readonly answers: OwnerAnswers & Pick<OwnerCalls, "lastCounted">;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
   /** Called once, when the thread has ended. */
@@ -43,6 +45,8 @@ export class FrontEndLife {
     const worker = new Worker(builtFile("server/http/frontends/thread/front-end-worker.js"), {
       workerData: { ...data, owner: port2 } satisfies FrontEndData,
       transferList: [port2],
+      // Out of reach, see thread/heap-mark.ts.
+      resourceLimits: { maxOldGenerationSizeMb: memoryMibMax() },
     });
     this.#worker = worker;
     this.threadId = worker.threadId;
@@ -86,10 +90,19 @@ export class FrontEndLife {
   }
 
   /**
-   * Ends the thread even if it is stuck. Last resort, because uWebSockets.js takes the whole process down if
-   * the thread still has open sockets.
+   * Ends the thread, whatever it is doing, and resolves once it has ended. Cuts its connections first,
+   * because uWebSockets.js takes the whole process down if a thread ends with open sockets. If they cannot be
+   * cut, rejects and leaves the thread running.
    */
-  async terminate(): Promise<void> {
+  async end(): Promise<void> {
+    if (!this.#ended) await callInThread(this.threadId, "cut");
     await this.#worker.terminate();
+  }
+
+  /** Like `end`, but only if the thread's heap is full. Returns true if it was. */
+  async endIfFull(): Promise<boolean> {
+    if (this.#ended || (await callInThread(this.threadId, "cutIfHeapIsFull")) !== true) return false;
+    await this.#worker.terminate();
+    return true;
   }
 }

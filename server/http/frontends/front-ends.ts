@@ -16,14 +16,12 @@ import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-v
 import type { Config } from "../../operate/config/config.js";
 import type { ExchangeContext, HttpHandler, HttpListener } from "../transport/port.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
-import { interrupt } from "./interrupt.js";
+import { GrowthWatch } from "./growth-watch.js";
 import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
-/** Time (ms) within which an interrupted thread must exit. After that, it is terminated. */
-const END_MS_MAX = 30_000;
-/** Time (ms) within which a thread must exit when the server stops. After that, it is interrupted. */
+/** Time (ms) within which a thread must exit when the server stops. After that, it is ended at once. */
 const STOP_MS_MAX = 4_500;
 const RESTART_PAUSE_MS = 50;
 
@@ -55,6 +53,7 @@ interface Place {
   readonly number: number;
   readonly now: Present;
   readonly watchdog: Watchdog;
+  readonly growth: GrowthWatch;
   life: FrontEndLife;
 }
 
@@ -172,7 +171,10 @@ export class FrontEnds implements ShardFollowers {
 
   async #close(): Promise<void> {
     this.#isEnding = true;
-    for (const { watchdog } of this.#places) watchdog.stop();
+    for (const { watchdog, growth } of this.#places) {
+      watchdog.stop();
+      growth.stop();
+    }
     await Promise.all(this.#places.map(({ life }) => this.#stop(life)));
   }
 
@@ -201,6 +203,11 @@ export class FrontEnds implements ShardFollowers {
         mustBeat: () => !place.life.ended,
         onHang: () => void this.#endHanging(place),
       }),
+      growth: new GrowthWatch({
+        beats: () => now.pulse.beats(number),
+        bytes: () => process.memoryUsage.rss(),
+        onGrowth: () => void this.#endIfFull(place),
+      }),
     };
     this.#greet(place);
     return place;
@@ -215,7 +222,7 @@ export class FrontEnds implements ShardFollowers {
         certificate,
         leftToShards: [...this.#leftToShards],
       },
-      answers: answersOf(number),
+      answers: { ...answersOf(number), lastCounted: (values) => this.#told.told(number, values) },
       handler,
       exchanges,
       onEnd,
@@ -274,36 +281,38 @@ export class FrontEnds implements ShardFollowers {
       for (const { life: other } of this.#places)
         other.channel.tell("leaveToShards", { data, ms: SUSPECT_MS });
     }
-    await this.#interrupt(life);
-    if (await this.#ends(life, END_MS_MAX)) return;
-    log.error("the thread of a front-end does not end by itself");
-    await life.terminate();
+    await this.#endAtOnce(life);
+  }
+
+  /** Ends a front-end's thread if one turn of its event loop has filled its heap. */
+  async #endIfFull({ number, life }: Place): Promise<void> {
+    try {
+      if (await life.endIfFull())
+        this.#log.error({ frontEnd: number }, "a request has filled a front-end's heap; ended its thread");
+    } catch (error) {
+      this.#log.error({ err: error }, "cannot ask the thread of a front-end for the size of its heap");
+    }
   }
 
   /**
-   * Ends a front-end's thread when the server stops. A thread that does not end is interrupted, so that it
-   * can close its sockets. Throws if that does not help: terminating the thread would take the process down
-   * before the databases are closed.
+   * Ends a front-end's thread when the server stops. A thread that does not end by itself is ended at once.
+   * Throws if that does not help.
    */
   async #stop(life: FrontEndLife): Promise<void> {
-    if (await this.#ends(life, STOP_MS_MAX)) return;
-    await this.#interrupt(life);
-    if (!(await this.#ends(life, STOP_MS_MAX))) throw new Error("the thread of a front-end does not end");
-  }
-
-  /** Asks the thread to end. Returns false if it has not ended after `ms` milliseconds. */
-  #ends(life: FrontEndLife, ms: number): Promise<boolean> {
     life.channel.tell("close", null);
-    return within(
-      life.gone.then(() => true),
-      ms,
-      () => false,
-    );
+    const isGone = life.gone.then(() => true);
+    if (await within(isGone, STOP_MS_MAX, () => false)) return;
+    this.#log.error("the thread of a front-end does not end by itself");
+    void this.#endAtOnce(life);
+    if (!(await within(isGone, STOP_MS_MAX, () => false)))
+      throw new Error("the thread of a front-end does not end");
   }
 
-  async #interrupt(life: FrontEndLife): Promise<void> {
-    await interrupt(life.threadId).catch((error: unknown) => {
-      this.#log.error({ err: error }, "the thread of a front-end cannot be interrupted");
-    });
+  async #endAtOnce(life: FrontEndLife): Promise<void> {
+    try {
+      await life.end();
+    } catch (error) {
+      this.#log.error({ err: error }, "the thread of a front-end cannot be ended");
+    }
   }
 }

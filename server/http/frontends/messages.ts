@@ -46,6 +46,8 @@ export interface FrontEndData {
   readonly catalog: { readonly state: CatalogState; readonly damagedIndexes: number };
   readonly certificate: CertificatePair | null;
   readonly shared: SharedMemories;
+  /** Size of its heap in bytes at which the thread ends itself. */
+  readonly heapBytesMax: number;
   /** Data numbers of indexes that front-ends must not read locally; see FrontEndCalls.leaveToShards. */
   readonly leftToShards: readonly number[];
 }
@@ -65,6 +67,8 @@ export interface ForwardedHead {
 export type OwnerCalls = {
   /** Reports that the front-end is listening on `port`. */
   listening(port: number): void;
+  /** Reports the front-end's metric values one last time, because its thread is about to end. */
+  lastCounted(values: RecorderValues): void;
   /**
    * Returns the shared memory with an index's standing (IndexStanding). Also begins one use of the index on
    * behalf of the front-end, which must end that use. Throws SkeinError.

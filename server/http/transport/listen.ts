@@ -5,7 +5,7 @@ import type { Logger } from "../../ground/log.js";
 import type { Config } from "../../operate/config/config.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./load-uws.js";
 import { listenNode } from "./node-transport.js";
-import type { HttpListener, ListenOptions } from "./port.js";
+import type { ListenOptions, OwnListener } from "./port.js";
 import { listenUws } from "./uws-transport.js";
 
 /** The uWebSockets.js builds to try for each value of the setting `http`. */
@@ -36,7 +36,7 @@ export async function chooseTransport(
 }
 
 /** Starts listening with the chosen transport. Rejects if the address cannot be used. */
-export async function listen(transport: HttpTransport, options: ListenOptions): Promise<HttpListener> {
+export async function listen(transport: HttpTransport, options: ListenOptions): Promise<OwnListener> {
   if (transport === "node") return listenNode(options);
   const { loaded, reasons } = await loadUws([transport], options.limits.headerBytesMax);
   if (loaded === null) throw new Error(`uWebSockets.js does not load here: ${reasonsText(reasons)}`);

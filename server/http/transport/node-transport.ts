@@ -16,9 +16,9 @@ import {
   type Closing,
   type ExchangeContext,
   type HttpHandler,
-  type HttpListener,
   type HttpReply,
   type ListenOptions,
+  type OwnListener,
   REASONS,
   type ReadHeader,
 } from "./port.js";
@@ -37,7 +37,7 @@ export function canShareNodePort(version: string): boolean {
 }
 
 /** Starts listening with node:http or node:https. Rejects if the address cannot be used. */
-export async function listenNode(options: ListenOptions): Promise<HttpListener> {
+export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   const { limits, certificate } = options;
   // No request timeout, because a streamed body may take any time while it makes progress. BodyQueue enforces
   // the time limits on bodies.
@@ -90,6 +90,10 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     closed ??= new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     return closed;
   };
+  const cut = (): void => {
+    void stop();
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     port: (server.address() as AddressInfo).port,
     get connections() {
@@ -106,6 +110,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
       for (const socket of sockets) socket.destroy();
       await done;
     },
+    cut,
     useCertificate: (pair) => tls?.setSecureContext(secureContext(pair)),
   };
 }

@@ -130,6 +130,12 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
+/** A listener whose sockets belong to this thread. */
+export interface OwnListener extends HttpListener {
+  /** Closes all connections at once, even in the middle of a request's callback. */
+  cut(): void;
+}
+
 /** The client closed the connection before its request was finished, so no reply can be sent. */
 export class ClientGone extends Error {
   constructor() {

@@ -15,9 +15,9 @@ import {
   type Closing,
   type ExchangeContext,
   type HttpHandler,
-  type HttpListener,
   type HttpReply,
   type ListenOptions,
+  type OwnListener,
   READ_HEADERS,
   REASONS,
   type ReadHeader,
@@ -52,7 +52,7 @@ interface UntypedApp {
 type App = UntypedApp & Pick<TemplatedApp, "any" | "close" | "filter">;
 
 /** Starts listening with uWebSockets.js. Rejects if the address cannot be used. */
-export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
+export async function listenUws(uws: Uws, options: ListenOptions): Promise<OwnListener> {
   const apps = new Apps(uws, options);
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     const sharing = options.isShared ? SHARED_PORT : EXCLUSIVE_PORT;
@@ -73,6 +73,10 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
     await yieldToEventLoop(); // replies handed to the library are not sent until the end of the turn
     apps.close();
   };
+  const cut = (): void => {
+    stopAccepting();
+    apps.close();
+  };
   return {
     port,
     get connections() {
@@ -80,6 +84,7 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
     },
     stopAccepting,
     close,
+    cut,
     useCertificate: (pair) => apps.use(pair),
   };
 }
@@ -189,8 +194,8 @@ class UwsExchange extends Exchange implements Flow {
       if (!last) return;
       this.#received = true;
       // In a front-end, end the body outside the library's callback. Ending it runs the request's handler,
-      // which may be interrupted if it hangs, and the library would not survive an interruption inside its
-      // own callback.
+      // and if that hangs or fills the heap, its thread is ended in the middle of it. The library would not
+      // survive that inside its own callback.
       if (isShared) setImmediate(() => this.queue.end());
       else this.queue.end();
     });

@@ -65,9 +65,13 @@ export class LogWriter {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }
 
-  /** Resolves when every row written so far, by this and other threads, is durable or could not be stored. */
+  /**
+   * Resolves when every row written so far, by this and other threads, is durable or could not be stored. If
+   * there are no other threads, the rows have been handed to `send` when this returns.
+   */
   async flush(): Promise<void> {
-    await this.#options.others?.();
+    const { others } = this.#options;
+    if (others !== undefined) await others();
     this.#sendChunk();
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
@@ -127,7 +131,7 @@ export class LogWriter {
   async #isSent(chunk: Uint8Array): Promise<boolean> {
     const { send, others, log } = this.#options;
     try {
-      await others?.(); // a search on another thread must be logged before its event
+      if (others !== undefined) await others(); // a search on another thread must be logged before its event
       await send(chunk);
       if (this.#storageFails) log.info("searches are logged again");
       this.#storageFails = false;

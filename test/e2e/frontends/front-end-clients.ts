@@ -77,6 +77,28 @@ export class Client {
     }
   }
 
+  /**
+   * Sends the head and the first half of a request, which then waits for its other half for as long as the
+   * connection lasts. Resolves with what becomes of it.
+   */
+  half(path: string, body: string, type = "application/json"): Promise<number | "cut"> {
+    return new Promise((resolve) => {
+      const sent = request(`${this.#url}${path}`, {
+        method: "POST",
+        agent: this.#agent,
+        headers: { ...headersFor(body, ADMIN_KEY), "content-type": type },
+      });
+      sent.on("response", ({ statusCode }) => resolve(statusCode!));
+      sent.on("error", () => resolve("cut"));
+      sent.write(body.slice(0, body.length / 2));
+    });
+  }
+
+  /** Connects once more, to a front-end that the operating system chooses. */
+  another(): Promise<Client> {
+    return Client.connect(this.#url, this.#probe);
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -97,12 +119,7 @@ export class Client {
   #send(path: string, body: unknown, key: string): Promise<Seen> {
     return new Promise((resolve, reject) => {
       const sentText = typeof body === "string" ? body : JSON.stringify(body);
-      const headers = {
-        authorization: `Bearer ${key}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(sentText),
-      };
-      const options = { method: "POST", agent: this.#agent, headers };
+      const options = { method: "POST", agent: this.#agent, headers: headersFor(sentText, key) };
       const sent = request(`${this.#url}${path}`, options, (reply) => {
         const chunks: Buffer[] = [];
         reply.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -118,6 +135,14 @@ export class Client {
   }
 }
 
+function headersFor(body: string, key: string): Record<string, string | number> {
+  return {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+  };
+}
+
 function newAgent(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }
@@ -125,6 +150,16 @@ function newAgent(): Agent {
 /** The front-end that answered a query; "" if the query failed. */
 function frontEndOf({ status, json }: Seen): string {
   return status === 200 ? json.query_id.slice(-12) : "";
+}
+
+/** Returns another client of the front-end that serves `client`. */
+export async function besides(client: Client): Promise<Client> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const other = await client.another();
+    if (other.frontEnd === client.frontEnd) return other;
+    other.close();
+  }
+  throw new Error("no other connection reaches the client's front-end");
 }
 
 /**

@@ -27,7 +27,7 @@ async function answeredLocally(server: TestServer): Promise<number> {
 
 describe.each([1, 2])("with %i shards", (shards) => {
   test("a front-end that hangs in a read is replaced, and the shards answer that read", async () => {
-    const hang = join(import.meta.dirname, "front-end-hang.mjs");
+    const hang = join(import.meta.dirname, "front-end-poison.mjs");
     const server = await TestServer.start({
       shards,
       frontEnds: 2,

@@ -24,7 +24,7 @@ import { HttpService } from "../../service.js";
 import type { IndexDirectory, SearchServices } from "../../services.js";
 import { threadCounts } from "../../thread-counts.js";
 import { listen } from "../../transport/listen.js";
-import type { HttpListener } from "../../transport/port.js";
+import type { OwnListener } from "../../transport/port.js";
 import { type Calls, ThreadChannel } from "../channel.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "../messages.js";
 import { limitsOfEach, receivedConfig } from "../posted-config.js";
@@ -42,6 +42,11 @@ const NO_CONNECTIONS = { connections: 0 };
 export interface FrontEnd {
   /** Closes all connections and releases all resources. */
   close(): Promise<void>;
+  /**
+   * Closes all connections at once, in the middle of whatever the thread is doing. Afterwards the thread may
+   * be ended at any moment; what it has counted and logged has been sent to the owner.
+   */
+  cut(): void;
 }
 
 /**
@@ -133,7 +138,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   const forwarder = new Forwarder(owner);
   const service = new HttpService<SearchServices>(services, queryRoutes, forwarder.handle);
 
-  let listener: HttpListener | null = null;
+  let listener: OwnListener | null = null;
   let { certificate } = data;
   const mine: FrontEndCalls = {
     ...forwarder.calls,
@@ -173,9 +178,15 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     async close() {
       await listener?.close();
       await logWriter.stop().catch((error: unknown) => log.error({ err: error }, "searches are lost"));
+      owner.tell("lastCounted", recorder.values());
       closeModels();
       shards.close();
       owner.close(new Error("the front-end ends"));
+    },
+    cut() {
+      listener?.cut();
+      owner.tell("lastCounted", recorder.values());
+      void logWriter.flush();
     },
   };
 }
