@@ -17,10 +17,15 @@ export function heapMibMax(): number {
   return Math.ceil(heapBytesMax() / MIB);
 }
 
-/** Memory in MiB that this process can have: the machine's, or less if it runs in a container. */
+/** Memory in bytes that this process can have: the machine's, or less if its control group has a limit. */
+export function memoryBytesMax(): number {
+  const constrained = process.constrainedMemory(); // 0 or a huge number if there is no limit
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+/** `memoryBytesMax` in MiB, for the resource limits of another thread. */
 export function memoryMibMax(): number {
-  const contained = process.constrainedMemory(); // 0, or a huge number, if there is no limit
-  return Math.ceil((contained > 0 ? Math.min(contained, totalmem()) : totalmem()) / MIB);
+  return Math.ceil(memoryBytesMax() / MIB);
 }
 
 /**

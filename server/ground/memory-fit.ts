@@ -1,6 +1,5 @@
 // Fits the limits on memory to the machine: a share of the memory that the process may use, and of the heap.
-import { totalmem } from "node:os";
-import { getHeapStatistics } from "node:v8";
+import { heapBytesMax, memoryBytesMax as processBytesMax } from "./heap-limits.js";
 import type { Limits } from "./limits.js";
 
 /** Shares of the process's memory. */
@@ -21,10 +20,7 @@ export interface Memory {
 
 /** The memory limit of the process, of its control group or of the machine, whichever is lowest. */
 export function memoryOf({ memoryBytesMax }: Pick<Limits, "memoryBytesMax">): Memory {
-  const constrained = process.constrainedMemory();
-  const machine = totalmem();
-  const bytes = Math.min(memoryBytesMax, machine, constrained > 0 ? constrained : machine);
-  return { bytes, heapBytes: getHeapStatistics().heap_size_limit };
+  return { bytes: Math.min(memoryBytesMax, processBytesMax()), heapBytes: heapBytesMax() };
 }
 
 /** Returns the limits with those on memory lowered to what fits. */
