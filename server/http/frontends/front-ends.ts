@@ -295,7 +295,7 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Ends a front-end's thread when the server stops. A thread that does not end by itself is ended at once.
+   * Ends a front-end's thread when the server stops. A thread that does not end on its own is ended at once.
    * Throws if that does not help.
    */
   async #stop(life: FrontEndLife): Promise<void> {
