@@ -1,7 +1,8 @@
 // Finds a query's documents, first with the query as written, then with likely corrections, then relaxed to
 // "any word". Each step runs only if the previous step found too few documents, judged by the sum over all
 // shards. The last step runs only on demand, because vector search may replace it.
-import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import { ALT_EXACT } from "../../../engine-wasm/assembly/layout.js";
+import type { SearchAlternative, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -97,6 +98,34 @@ function counted(attempt: Attempt): Matched {
  */
 export async function countFull(plan: QueryPlan, snapshot: IndexSnapshot): Promise<number> {
   return (await matchAllWords(plan, snapshot, () => NO_PAGE)).fullMatches;
+}
+
+/**
+ * Returns the number of documents that match all words and contain at least one of the phrases, given as
+ * terms.
+ */
+export async function countSaying(
+  plan: QueryPlan,
+  phrases: readonly (readonly string[])[],
+  snapshot: IndexSnapshot,
+): Promise<number> {
+  const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
+  const { words, lengths } = await expander.asWritten();
+  const alternatives = phrases.map(phraseAlternative);
+  const program = programOf(plan, "all", [...words, { weight: 0, alternatives }], lengths);
+  return matches(await runProgram(program, null, snapshot, () => NO_PAGE));
+}
+
+function phraseAlternative(terms: readonly string[]): SearchAlternative {
+  return {
+    kind: ALT_EXACT,
+    typos: 0,
+    exact: false,
+    sequence: terms.length > 1,
+    useForProximity: false,
+    boost: 0,
+    terms: terms.map((term) => ({ term, prefix: false })),
+  };
 }
 
 /**

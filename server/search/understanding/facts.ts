@@ -259,7 +259,7 @@ function singularKey(keys: readonly string[]): string {
  * Returns a common form for the singular and plural of most English, French and Spanish nouns. It need not be
  * a real word.
  */
-function singular(key: string): string {
+export function singular(key: string): string {
   if (key.length < 3 || key.endsWith("ss")) return key;
   if (key.endsWith("ies")) return `${key.slice(0, -3)}y`;
   if (/(?:[sxz]|ch|sh)es$/.test(key)) return key.slice(0, -2);

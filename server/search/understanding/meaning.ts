@@ -1,20 +1,29 @@
 // Decides what a query means. Every reading is tried on the index before it is used. It is rejected if its
-// filter finds nothing, if some documents contain its words literally, or if it is a facet value that most of
-// the documents with its words do not have. A query without readings runs once, as typed. Searching and
-// counting are passed in, so this file can be tested without an index.
-import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
+// filter finds nothing, if documents contradict it (evidence.ts), or if it is a facet value that most of the
+// documents with its words do not have. A query without readings runs once, as typed. Searching and counting
+// are passed in, so this file can be tested without an index.
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import type { AiContext } from "../found.js";
+import {
+  asSpelled,
+  type Counting,
+  Evidence,
+  FEW_MATCHES,
+  namesProduct,
+  SHARE_MIN,
+  Trials,
+} from "./evidence.js";
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { contextOf } from "./message.js";
+import { isPronoun } from "./negations.js";
 import { type ReadText, readText } from "./read.js";
-import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./reading.js";
+import { type Reading, type Rewritten, rewritten } from "./reading.js";
 
 /** Access to an index. `A` is the type of an attempt to answer a query. */
-export interface Asking<A> {
+export interface Asking<A> extends Counting {
   attempt(request: QueryRequest): Promise<A>;
   /**
    * Returns the number of documents that an attempt finds. If few of them contain all words, those that
@@ -23,10 +32,6 @@ export interface Asking<A> {
   found(attempt: A): Promise<number>;
   /** Returns the number of documents in an attempt that contain all of its words. */
   full(attempt: A): number;
-  /** Returns the number of documents that contain all of a request's words and pass its filter. */
-  count(request: QueryRequest): Promise<number>;
-  /** Compiles a filter expression under the index's schema. */
-  filter(filterBy: string): FilterProgram;
 }
 
 export interface Understood<A> {
@@ -39,11 +44,6 @@ export interface MeaningLimits {
   readonly understandingTrialsMax: number;
 }
 
-/** If fewer documents than this contain all words, the query may mean something other than its words. */
-const FEW_MATCHES = 3;
-/** A value is accepted if its filter keeps at least this share of the documents that contain its words. */
-const SHARE_MIN = 0.5;
-
 /** True if so few documents contain all words that guessing is justified. */
 export function isPoor(fullMatches: number): boolean {
   return fullMatches < FEW_MATCHES;
@@ -51,12 +51,11 @@ export function isPoor(fullMatches: number): boolean {
 
 export class Meaning<A> {
   readonly #asking: Asking<A>;
-  readonly #limits: MeaningLimits;
-  #trials = 0;
+  readonly #trials: Trials;
 
   constructor(asking: Asking<A>, limits: MeaningLimits) {
     this.#asking = asking;
-    this.#limits = limits;
+    this.#trials = new Trials(asking, limits.understandingTrialsMax);
   }
 
   /**
@@ -66,12 +65,18 @@ export class Meaning<A> {
   async named(request: QueryRequest, facts: IndexFacts): Promise<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || read.named.length === 0) return null;
-    const certain = await this.#undoubted(request, read);
+    const evidence = new Evidence(this.#trials, request, read);
+    if (read.named.some(isTitleLike) && (await evidence.isPhrase())) return null;
+    const certain: Reading[] = [];
+    for (const reading of read.named) {
+      if (reading.doubt === "share" || (await evidence.contradicts(reading, facts))) continue;
+      certain.push(reading);
+    }
     const doubtful = read.named.filter(({ doubt }) => doubt === "share");
     const first = await this.#shared(request, read, [...read.fillers, ...certain], doubtful);
     if (!first.some(({ kind }) => kind !== "filler")) return null;
     const readings = await this.#shared(request, read, first, read.values);
-    if (!isSettled(rewrittenFor(request, read, readings), facts)) return null;
+    if (!isSettled(rewrittenFor(request, read, readings), facts, read)) return null;
     return this.#tried(request, read, readings);
   }
 
@@ -84,22 +89,25 @@ export class Meaning<A> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || (read.fillers.length === 0 && read.values.length === 0)) return null;
     const before = this.#asking.full(attempt);
+    const evidence = new Evidence(this.#trials, request, read);
+    if (before > 0 && (await evidence.isPhrase())) return null;
     let best = before;
     let readings: readonly Reading[] = [];
     const candidates = [
-      ...(read.fillers.length === 0 ? [] : [read.fillers]),
+      ...(asksForSomething(read, facts) ? [read.fillers] : []),
       ...read.values
         .filter(({ corrected }) => before === 0 && corrected === undefined)
         .map((value) => [...read.fillers, value]),
     ];
     for (const candidate of candidates) {
-      const documents = await this.#count(request, read, candidate);
+      const asked = candidate === read.fillers ? asSpelled(request, request.q) : request;
+      const documents = await this.#count(asked, read, candidate);
       if (documents === null || documents <= best) continue;
       [best, readings] = [documents, candidate];
     }
     if (readings.length === 0) return null;
     const meant = rewrittenFor(request, read, readings);
-    if (!isSettled(meant, facts)) return null;
+    if (!isSettled(meant, facts, read)) return null;
     const better = await this.#asking.attempt(this.#requestOf(request, read, meant));
     if (this.#asking.full(better) <= before) return null;
     return { attempt: better, context: this.#context(meant, read, true) };
@@ -123,28 +131,6 @@ export class Meaning<A> {
   }
 
   /**
-   * Returns the explicit readings, without those whose words some document contains literally. Leaves out
-   * readings with the doubt "share", which `#shared` checks.
-   */
-  async #undoubted(request: QueryRequest, read: ReadText): Promise<Reading[]> {
-    const kept: Reading[] = [];
-    for (const reading of read.named) {
-      if (reading.doubt === "share") continue;
-      if (reading.doubt !== null && (await this.#isLiteral(request, read, reading))) continue;
-      kept.push(reading);
-    }
-    return kept;
-  }
-
-  async #isLiteral(request: QueryRequest, read: ReadText, reading: Reading): Promise<boolean> {
-    if (this.#spent()) return true;
-    if (reading.doubt === "all") return (await this.#asking.count(request)) > 0;
-    const words = spanText(read.text, read.tokens, reading.from, reading.to).replaceAll('"', " ");
-    const rest = keptText(read.text, read.tokens, [...read.named, ...read.fillers]);
-    return (await this.#asking.count({ ...request, q: `${rest} "${words}"`.trim(), browse: false })) > 0;
-  }
-
-  /**
    * Returns `base`, plus each candidate whose filter keeps most of the documents that contain the candidate's
    * words. A candidate that corrects a misspelling is skipped if documents contain the word as typed.
    */
@@ -155,33 +141,18 @@ export class Meaning<A> {
     candidates: readonly Reading[],
   ): Promise<readonly Reading[]> {
     if (candidates.length === 0) return base;
+    const evidence = new Evidence(this.#trials, request, read);
     let kept = base;
     let before = await this.#count(request, read, kept);
     for (const candidate of candidates) {
       if (before === null) break;
-      if (candidate.corrected !== undefined && !(await this.#isUnknown(request, read, candidate))) continue;
+      if (candidate.corrected !== undefined && !(await evidence.isUnknown(candidate))) continue;
       const documents = await this.#count(request, read, [...kept, candidate]);
       if (documents === null) break;
       if (documents === 0 || documents < before * SHARE_MIN) continue;
       [kept, before] = [[...kept, candidate], documents];
     }
     return kept;
-  }
-
-  /** True if no document contains the word as typed, so it is probably misspelt. */
-  async #isUnknown(request: QueryRequest, read: ReadText, { from, to }: Reading): Promise<boolean> {
-    if (this.#spent()) return false;
-    const q = spanText(read.text, read.tokens, from, to);
-    return (
-      (await this.#asking.count({
-        ...request,
-        q,
-        filter: request.within?.filter ?? NO_FILTER,
-        numTypos: 0,
-        prefix: false,
-        browse: false,
-      })) === 0
-    );
   }
 
   async #tried(
@@ -210,14 +181,8 @@ export class Meaning<A> {
   }
 
   #count(request: QueryRequest, read: ReadText, readings: readonly Reading[]): Promise<number | null> {
-    if (this.#spent()) return Promise.resolve(null);
     const meant = rewrittenFor(request, read, readings);
-    return this.#asking.count(this.#requestOf(request, read, meant));
-  }
-
-  /** Counts one more query on the index. Returns true once there have been too many. */
-  #spent(): boolean {
-    return ++this.#trials > this.#limits.understandingTrialsMax;
+    return this.#trials.count(this.#requestOf(request, read, meant));
   }
 
   #requestOf(request: QueryRequest, read: ReadText, meant: Rewritten): QueryRequest {
@@ -267,11 +232,39 @@ function rewrittenFor(
 }
 
 /**
- * True if the rewritten text contains no further explicit readings, so that sending it as a query gives the
- * same result.
+ * True if the rewritten text contains no further explicit readings besides those that were rejected, so that
+ * sending it as a query gives the same result.
  */
-function isSettled({ text }: Rewritten, facts: IndexFacts): boolean {
+function isSettled({ text, readings }: Rewritten, facts: IndexFacts, { named }: ReadText): boolean {
+  const again = readText(text, facts, FIXED_LIMITS.understandingTokensMax)?.named ?? [];
+  const rejected = named.filter((reading) => !readings.includes(reading));
+  return text === "*" || again.every((reading) => rejected.some((other) => saysSame(reading, other)));
+}
+
+function saysSame(a: Reading, b: Reading): boolean {
   return (
-    text === "*" || (readText(text, facts, FIXED_LIMITS.understandingTokensMax)?.named.length ?? 0) === 0
+    a.filter === b.filter &&
+    a.sort?.field === b.sort?.field &&
+    (a.avoided ?? []).join() === (b.avoided ?? []).join()
   );
+}
+
+/**
+ * True if the words without fillers can be what somebody asks for: `looking for a wireless charger`, but not
+ * `thanks for everything` or `i want you`. A single word must be a facet value, because in a title it may be
+ * anything: `looking for alaska`.
+ */
+function asksForSomething({ tokens, fillers }: ReadText, facts: IndexFacts): boolean {
+  const rest = tokens.filter((_, place) => !fillers.some(({ from, to }) => from <= place && place < to));
+  const [first] = rest;
+  if (fillers.length === 0 || first === undefined) return false;
+  const joins = LANGUAGES.some(({ connectives, goesWith, and }) =>
+    [connectives, goesWith, and].some((words) => words.has(first.key)),
+  );
+  return !joins && !isPronoun(rest.at(-1)!.key) && namesProduct(rest, facts);
+}
+
+/** True for a sort and for a value with its field's name, which also occur in titles. */
+function isTitleLike({ kind }: Reading): boolean {
+  return kind === "sort" || kind === "value";
 }

@@ -39,7 +39,7 @@ export function negationAt(
       kind: "without",
       avoided,
       said: avoided.map((n) => filled(language.sentences.avoided, { n })).join(", "),
-      doubt: phrase.means.weak ? "all" : "words",
+      doubt: phrase.means.weak ? "all" : "lacking",
       language,
     };
   }
@@ -86,12 +86,18 @@ function isDeniable({ kind, key }: TextPiece, language: Language): boolean {
 }
 
 function isJoining(key: string, { and }: Language): boolean {
-  return and.has(key) || POSSESSIVES.has(key);
+  return and.has(key) || isPronoun(key);
 }
 
-/** Words that continue a sentence rather than name a thing, so they are not negated. */
-const POSSESSIVES: ReadonlySet<string> = new Set(
-  "your my our his her their its you me us them it this these those dein mein sein ihr unser ton mon son tu mi su be been".split(
-    " ",
-  ),
+/** True for words that continue a sentence rather than name a thing. */
+export function isPronoun(key: string): boolean {
+  return PRONOUNS.has(key);
+}
+
+const PRONOUNS: ReadonlySet<string> = new Set(
+  (
+    "your my our his her their its you me us them it this these those yourself myself him everything nothing be been " +
+    "dein mein sein ihr unser dich mich uns euch dir mir ihn ihm ihnen alles nichts " +
+    "ton mon son toi moi nous vous lui elle eux tout rien tu mi su ti nosotros todo nada ser"
+  ).split(" "),
 );

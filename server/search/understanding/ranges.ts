@@ -132,8 +132,15 @@ class RangeReader {
     const amount = this.#amount(at + phrase.keys.length);
     if (amount === null || amount.plus) return null;
     const { bound, needsUnit } = phrase.means;
-    if (needsUnit && amount.of === null && named === null) return null;
+    const isBare = amount.of === null && named === null;
+    if (isBare && (needsUnit || this.#isFalling(at, amount.value))) return null;
     return this.#bounded(amount, bound, named);
+  }
+
+  /** True if the word at `at` joins the number before it to a smaller one, as in `von 9 bis 5`. */
+  #isFalling(at: number, value: number): boolean {
+    const before = this.tokens[at - 1]?.value ?? null;
+    return before !== null && before >= value && phraseAt(this.language.to, at, this.#keyAt) !== null;
   }
 
   /** Reads `20 to 40 euro`, `$20-$40`. */
@@ -178,7 +185,7 @@ class RangeReader {
       { low: amount.value, high: amount.value, lowOpen: false, highOpen: false },
       named,
     );
-    return reading === null ? null : { ...reading, doubt: "share" };
+    return reading === null || reading.doubt === "unit" ? reading : { ...reading, doubt: "share" };
   }
 
   #hasRole(field: ResolvedField): boolean {
@@ -224,7 +231,7 @@ class RangeReader {
       kind: "range",
       filter,
       said: saidOf(target.field, scaled, this.language),
-      doubt: isBare ? "words" : null,
+      doubt: isBare ? "words" : isUnit(amount.of) ? "unit" : null,
       language: this.language,
     };
   }
@@ -280,6 +287,10 @@ class RangeReader {
     }
     return { value: number.value, of, plus, to: place };
   }
+}
+
+function isUnit(of: Amount["of"]): of is Unit {
+  return of !== null && of !== "money" && of !== "stars";
 }
 
 function unitOf(token: TextPiece): Amount["of"] {

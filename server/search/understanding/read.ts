@@ -9,7 +9,7 @@ import { rangeAt } from "./ranges.js";
 import type { Reading } from "./reading.js";
 import { sortAt } from "./sorts.js";
 import { type TextPiece, tokensOf } from "./tokens.js";
-import { misspeltValueAt, namedValueAt, valueAt } from "./values.js";
+import { isFunctionWord, misspeltValueAt, namedValueAt, valueAt } from "./values.js";
 
 export interface ReadText {
   readonly text: string;
@@ -93,7 +93,7 @@ function namedReadings(
     if (reading !== null && !fillers.some((other) => overlap(reading, other))) found.push(reading);
     at = filler?.to ?? reading?.to ?? at + 1;
   }
-  return withArticles(tokens, clear(tokens, found, fillers), fillers);
+  return withArticles(tokens, clear(tokens, facts, found, fillers), fillers);
 }
 
 /**
@@ -115,10 +115,12 @@ function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFact
 /**
  * Drops contradictory and misplaced readings. If a field has several ranges, or the query has several sorts,
  * all of them are dropped. A sort must be at the start or end of the query. A negation must follow something
- * else to search for.
+ * else to search for. A query that begins with an article is a title rather than a request, so its negations
+ * and values are words: `a day without rain`, `the color purple`.
  */
 function clear(
   tokens: readonly TextPiece[],
+  facts: IndexFacts,
   found: readonly Reading[],
   fillers: readonly Reading[],
 ): Reading[] {
@@ -129,14 +131,18 @@ function clear(
     ranges.some((other) => other !== reading && fieldOf(other) === fieldOf(reading));
   const sorts = found.filter(({ kind }) => kind === "sort");
   const taken = new Set([...found, ...fillers].flatMap(({ from, to }) => places(from, to)));
-  const isTaken = (place: number): boolean =>
-    taken.has(place) || LANGUAGES.some(({ articles }) => articles.has(tokens[place]!.key));
+  const isArticle = (place: number): boolean =>
+    LANGUAGES.some(({ articles }) => articles.has(tokens[place]!.key));
+  const isTaken = (place: number): boolean => taken.has(place) || isArticle(place);
+  const isThing = (place: number): boolean =>
+    !isTaken(place) && !isFunctionWord(tokens[place]!.key) && !beginsCue(tokens, place, facts);
+  const isTitle = !taken.has(0) && isArticle(0);
   const isOutside = ({ from, to }: Reading): boolean =>
     places(0, from).every(isTaken) || places(to, tokens.length).every(isTaken);
   const isKept = (reading: Reading): boolean => {
     if (reading.kind === "sort") return sorts.length === 1 && isOutside(reading);
-    if (reading.kind === "without") return places(0, reading.from).some((place) => !isTaken(place));
-    return !isDouble(reading);
+    if (reading.kind === "range") return !isDouble(reading);
+    return !isTitle && (reading.kind !== "without" || places(0, reading.from).some(isThing));
   };
   return found.filter(isKept);
 }

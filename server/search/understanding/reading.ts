@@ -19,10 +19,12 @@ export interface Reading {
   readonly said: string;
   /**
    * How the index can refute the reading. "words": by a document that contains these words in this order,
-   * along with the rest of the query. "all": by a document that contains all of the query's words. "share":
-   * if the filter keeps too few of the documents that contain the words. null: not at all.
+   * along with the rest of the query. "lacking": by documents that say that they lack the thing. "all": by a
+   * document that contains all of the query's words, or like "lacking". "unit": by documents in which the
+   * number and its unit mean something else. "share": if the filter keeps too few of the documents that
+   * contain the words. null: not at all.
    */
-  readonly doubt: "words" | "all" | "share" | null;
+  readonly doubt: "words" | "lacking" | "all" | "unit" | "share" | null;
   /** The indexed value, if the typed word is a misspelling of it. */
   readonly corrected?: string;
   readonly language: Language;

@@ -8,7 +8,7 @@ import { compileFilter } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import type { AskedQuery, Attempt, Meant, Understanding } from "../attempt.js";
 import { askFacets, facetText } from "../matching/facets.js";
-import { countFull, matches, relaxed } from "../matching/match.js";
+import { countFull, countSaying, matches, relaxed } from "../matching/match.js";
 import { planQuery } from "../matching/plan.js";
 import { claimed } from "./endpoint-answer.js";
 import { EndpointReader, type EndpointReaderOptions } from "./endpoint-reader.js";
@@ -79,13 +79,17 @@ export class QueryUnderstanding implements Understanding {
   }
 
   #meaning({ index, scale, snapshot, attempt }: AskedQuery): Meaning<Attempt> {
-    const count = (request: QueryRequest): Promise<number> => {
-      const counted = { ...request, ...NO_ROWS, avoided: [], facets: [] };
-      return countFull(planQuery(counted, index, scale), snapshot);
-    };
+    const planned = (request: QueryRequest) =>
+      planQuery({ ...request, ...NO_ROWS, avoided: [], facets: [] }, index, scale);
     const asking: Asking<Attempt> = {
       attempt,
-      count,
+      count: async (request, phrases) => {
+        if (phrases === undefined) return countFull(planned(request), snapshot);
+        const terms = phrases
+          .map((phrase) => index.analyser.terms(phrase))
+          .filter(({ length }) => length > 0);
+        return countSaying(planned(request), terms, snapshot);
+      },
       filter: (filterBy) => compileFilter(filterBy, index, this.#limits),
       found: async ({ matched }) => matches(await relaxed(matched)),
       full: ({ matched }) => matched.fullMatches,

@@ -154,7 +154,8 @@ function isSaid({ keys, subject }: NamedValue): boolean {
   return !(keys.length === 1 && isFunctionWord(keys[0] as string));
 }
 
-function isFunctionWord(key: string): boolean {
+/** True if the word only joins others, or names a field or a negation. */
+export function isFunctionWord(key: string): boolean {
   return LANGUAGES.some(
     (language) =>
       language.articles.has(key) ||

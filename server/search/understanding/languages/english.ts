@@ -54,8 +54,11 @@ export const ENGLISH = compileLanguage({
       true,
     ],
   ],
+  ofAll: "in the world|of all time|in history|on earth|ever",
   without: "without|w/o|excluding|except|no",
   not: "not",
+  lacking:
+    "{n} free|free of {n}|free from {n}|free of any {n}|without {n}|without any {n}|no {n}|no added {n}|not contain {n}|non {n}|zero {n}",
   setPhrases: "no name|no show|no contract|no longer|no more|no limit|without prejudice|not included",
   and: "and|or|,|&",
   fillers:

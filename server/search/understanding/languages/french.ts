@@ -51,8 +51,10 @@ export const FRENCH = compileLanguage({
       true,
     ],
   ],
+  ofAll: "du monde|au monde|de tous les temps|de l'histoire",
   without: "sans|sauf|hors",
   not: "pas de|pas",
+  lacking: "sans {n}|sans aucun {n}|sans aucune {n}|exempt de {n}|exempte de {n}|exempts de {n}|zéro {n}",
   setPhrases: "sans fil|sans fils|sans contact|sans couture|sans faille|sans plomb",
   and: "et|ou|,|&",
   fillers:

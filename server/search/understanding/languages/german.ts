@@ -53,8 +53,11 @@ export const GERMAN = compileLanguage({
       true,
     ],
   ],
+  ofAll: "der welt|aller zeiten|der geschichte",
   without: "ohne|kein|keine|keinen|außer",
   not: "nicht",
+  lacking:
+    "{n}frei|{n}freie|{n}freier|{n}freies|{n}freien|{n} frei|frei von {n}|ohne {n}|kein {n}|keine {n}|keinen {n}",
   setPhrases: "ohne ende|kein problem|ohne gleichen",
   and: "und|oder|,|&",
   fillers:

@@ -28,12 +28,16 @@ export interface LanguageTable {
   readonly to: string;
   readonly about: string;
   readonly sorts: readonly (readonly [phrases: string, role: Role, descending: boolean])[];
+  /** Follows superlatives that are not about the products of a shop: `the oldest city in the world`. */
+  readonly ofAll: string;
   readonly without: string;
   /**
    * Negations that also have many other uses, and are therefore read only if no document contains all of the
    * query's words.
    */
   readonly not: string;
+  /** What a document says if a product lacks the thing {n}: `{n} free`. */
+  readonly lacking: string;
   /** Phrases that look like negations but are not: `sans fil` means wireless. */
   readonly setPhrases: string;
   /** Joins the negated words, or ends the negation. */
@@ -88,7 +92,9 @@ export interface Language {
   readonly to: Phrases<true>;
   readonly about: Phrases<true>;
   readonly sorts: Phrases<{ readonly role: Role; readonly descending: boolean }>;
+  readonly ofAll: Phrases<true>;
   readonly without: Phrases<{ readonly weak: boolean }>;
+  readonly lacking: readonly string[];
   readonly setPhrases: Phrases<true>;
   readonly and: Phrases<true>;
   readonly fillers: Phrases<true>;
@@ -121,10 +127,12 @@ export function compileLanguage(table: LanguageTable): Language {
     to: phrases([[table.to, true]]),
     about: phrases([[table.about, true]]),
     sorts: phrases(table.sorts.map(([text, role, descending]) => [text, { role, descending }])),
+    ofAll: phrases([[table.ofAll, true]]),
     without: phrases([
       [table.without, { weak: false }],
       [table.not, { weak: true }],
     ]),
+    lacking: table.lacking.split("|"),
     setPhrases: phrases([[table.setPhrases, true]]),
     and: phrases([[table.and, true]]),
     fillers: phrases([[table.fillers, true]]),

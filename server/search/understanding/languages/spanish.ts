@@ -52,8 +52,10 @@ export const SPANISH = compileLanguage({
       true,
     ],
   ],
+  ofAll: "del mundo|en el mundo|de todos los tiempos|de la historia",
   without: "sin|excepto|salvo",
   not: "no",
+  lacking: "sin {n}|libre de {n}|libres de {n}|no contiene {n}|cero {n}",
   setPhrases: "sin hilos|sin contacto|sin costuras|sin límite",
   and: "y|e|o|,|&",
   fillers:

@@ -15,6 +15,7 @@ import { factsOf, RECORD, SHOP_FIELDS } from "./shop.js";
 
 interface Product {
   readonly title: string;
+  readonly cable_length_cm?: number;
   readonly brand?: string;
   readonly color?: string;
   readonly category?: string;
@@ -39,24 +40,33 @@ class Shop {
         },
         found: async (request) => this.matching(request, "some"),
         full: (request) => this.matching(request, "every"),
-        count: (request) => Promise.resolve(this.matching(request, "every")),
+        count: async (request, phrases) => this.having(phrases).matching(request, "every"),
         filter: compiled,
       },
       limits,
     );
   }
 
+  private having(phrases?: readonly string[]): Shop {
+    const isSaying = (product: Product): boolean =>
+      phrases === undefined || phrases.some((text) => says(product, text));
+    return new Shop(this.products.filter(isSaying));
+  }
+
   private matching({ q, filter, browse }: QueryRequest, how: "every" | "some"): number {
     const parts = browse ? [] : [...q.matchAll(/(-?)(?:"([^"]*)"|(\S+))/g)];
     return this.products.filter((product) => {
-      const text = ` ${Object.values(product).map(String).flatMap(valueKeys).join(" ")} `;
-      const has = ([, , phrase, word]: readonly string[]) =>
-        text.includes(` ${valueKeys(phrase ?? word ?? "").join(" ")} `);
+      const has = ([, , phrase, word]: readonly string[]) => says(product, phrase ?? word ?? "");
       const words = parts.filter(([, minus]) => minus === "");
       const denied = parts.filter(([, minus]) => minus === "-");
       return (words.length === 0 || words[how](has)) && !denied.some(has) && passes(product, filter);
     }).length;
   }
+}
+
+function says(product: Product, phrase: string): boolean {
+  const text = ` ${Object.values(product).map(String).flatMap(valueKeys).join(" ")} `;
+  return text.includes(` ${valueKeys(phrase).join(" ")} `);
 }
 
 function passes(product: Product, filter: FilterProgram): boolean {
@@ -79,8 +89,9 @@ function passesLeaf(product: Product, operation: FilterOp): boolean {
     return String(memberOf(operation.slot)).toLowerCase() === Buffer.from(operation.folded).toString();
   if (operation.op === "tokens")
     return operation.terms.every((term) => valueKeys(String(memberOf(operation.slot))).includes(term));
-  if (operation.op !== "floatRange") throw new Error(operation.op);
+  if (operation.op !== "floatRange" && operation.op !== "intRange") throw new Error(operation.op);
   const value = Number(memberOf(operation.slot));
+  if (operation.op === "intRange") return value >= Number(operation.low) && value <= Number(operation.high);
   const { low, high, lowExclusive, highExclusive } = operation;
   return (lowExclusive ? value > low : value >= low) && (highExclusive ? value < high : value <= high);
 }
@@ -116,6 +127,7 @@ describe("a query that names a filter", () => {
   it("is explained in its own language", async () => {
     const shop = new Shop([
       { title: "Gürtel Leder", price: 20 },
+      { title: "Gürtel Schnalle", price: 30 },
       { title: "Gürtel", price: 90 },
     ]);
     const context = await named(shop, "Gürtel ohne Schnalle unter 50 Euro");
@@ -194,13 +206,127 @@ describe("a query that names a filter", () => {
         attempt: (request) => Promise.resolve(request),
         found: async () => 1,
         full: () => 1,
-        count: () => Promise.resolve(++counted),
+        count: async () => ++counted,
         filter: compiled,
       },
       { ...DEFAULT_LIMITS, understandingTrialsMax: 2 },
     );
     await meaning.named(ask("red adidas 4k shoes under 50"), FACTS);
     expect(counted).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("a negation", () => {
+  const belts = [{ title: "belt buckle" }, { title: "belt leather" }, { title: "dress" }];
+  const avoided = async (products: readonly Product[], q: string) =>
+    (await named(new Shop(products), q))?.applied_filters.avoided ?? null;
+
+  it("avoids what such products often have", async () => {
+    expect(await avoided(belts, "belt without buckle")).toEqual(["buckle"]);
+  });
+
+  it.each([
+    ["dog food without grain", "dog food grain-free"],
+    ["dog food without grains", "dog food, free of grains"],
+    ["dog food without grains", "grain free dog food"],
+    ["dog food without grain", "dog food, no grain"],
+    ["Tee ohne Zucker", "Tee, zuckerfreier Genuss"],
+    ["Tee ohne Zucker", "Tee frei von Zucker"],
+    ["yaourt sans gluten", "yaourt exempt de gluten"],
+    ["pan sin gluten", "pan libre de gluten"],
+  ])("%s stays as typed if a document says %j", async (q, title) => {
+    const [kind, thing] = q.split(/ (?:without|ohne|sans|sin) /) as [string, string];
+    const others = [{ title: `${kind} ${thing}` }, { title: `${kind} rice` }];
+    expect(await avoided(others, q)).toEqual([thing]);
+    expect(await avoided([...others, { title }], q)).toBeNull();
+  });
+
+  it("stays as typed if other products are often free of it", async () => {
+    const foods = [{ title: "dog food grain" }, { title: "cat food grain free" }];
+    expect(await avoided(foods, "dog food without grain")).toBeNull();
+    const many = Array.from({ length: 9 }, () => ({ title: "bread grain" }));
+    expect(await avoided([...foods, ...many], "dog food without grain")).toEqual(["grain"]);
+  });
+
+  it.each([
+    ["life without limits", [{ title: "life jacket" }, { title: "limits" }]],
+    ["belt without drama", belts],
+    ["the belt without buckle", belts],
+    ["red without black", [{ title: "shirt", color: "Red" }, { title: "red black shirt" }]],
+    ["up to without buckle", [{ title: "up to buckle" }]],
+  ])("%s stays as typed", async (q, products) => {
+    expect(await avoided(products, q)).toBeNull();
+  });
+
+  it("that stays as typed does not keep the rest from being understood", async () => {
+    const foods = [
+      { title: "dog food grain free", price: 20 },
+      { title: "dog food grain", price: 90 },
+    ];
+    expect(await named(new Shop(foods), "dog food without grain under 50")).toMatchObject({
+      rewritten_query: "dog food without grain",
+      applied_filters: { filter_by: "price:<50", avoided: [] },
+    });
+  });
+});
+
+describe("a number with a unit", () => {
+  const cable = (length: number, title = "cable") => ({ title, cable_length_cm: length });
+  const filter = async (products: readonly Product[], q: string, facts = FACTS) =>
+    (await named(new Shop(products), q, {}, facts))?.applied_filters.filter_by ?? null;
+
+  it("is a filter if documents have such a value", async () => {
+    expect(await filter([cable(300)], "cable 3 m")).toBe("cable_length_cm:=300");
+    expect(await filter([cable(200)], "cable 3 m")).toBeNull();
+  });
+
+  it("stays words if it is a facet value of documents with the other words", async () => {
+    const facts = factsOf({ brand: ["3M"] });
+    const products = [cable(300), { title: "tape", brand: "3M" }, cable(300, "tape measure")];
+    expect(await filter(products, "3m tape", facts)).toBeNull();
+    expect(await filter(products, "3m", facts)).toBeNull();
+    expect(await filter(products, "3m cable", facts)).toBe("cable_length_cm:=300");
+  });
+
+  it("stays words if most documents with these words lack the value", async () => {
+    const cables = Array.from({ length: 9 }, () => cable(300, "hose"));
+    const tapes = Array.from({ length: 3 }, () => ({ title: "hose clamp 3 m" }));
+    expect(await filter([...cables, ...tapes], "hose 3 m")).toBeNull();
+    expect(await filter([...cables, ...tapes.slice(1)], "hose 3 m")).toBe("cable_length_cm:=300");
+    expect(await filter([cable(300, "hose"), tapes[0]!], "hose 3 m")).toBeNull();
+  });
+
+  it("alone is a filter only if documents say it", async () => {
+    expect(await filter([cable(300)], "3 m")).toBeNull();
+    expect(await filter([cable(300, "cable 3 m")], "3 m")).toBe("cable_length_cm:=300");
+  });
+});
+
+describe("a title", () => {
+  const products = [
+    { title: "girl dress", brand: "Adidas", color: "Red", price: 15 },
+    { title: "craze puzzle", price: 9 },
+    { title: "the cheapest craze", price: 9 },
+  ];
+  it.each([
+    ["under 21"],
+    ["from 0 to 20"],
+    ["unter 18"],
+    ["von 20 bis 9"],
+    ["the color red"],
+    ["the newest craze"],
+    ["newest girl in the world"],
+    ["the cheapest craze"],
+  ])("%s stays as typed", async (q) => {
+    expect(await named(new Shop(products), q)).toBeNull();
+  });
+
+  it.each([
+    ["under 21 dollars", "price:<21"],
+    ["dress under 21", "price:<21"],
+    ["color red", "color:`Red`"],
+  ])("%s is not one", async (q, filterBy) => {
+    expect((await named(new Shop(products), q))?.applied_filters.filter_by).toBe(filterBy);
   });
 });
 
@@ -227,6 +353,18 @@ describe("a query with few full matches", () => {
     const shop = new Shop([{ title: "runner", category: "Shoes" }]);
     expect((await guess(shop, "runner shoe"))?.applied_filters.filter_by).toBe("category:=`Shoes`");
     expect(await guess(shop, "runner shoes")).toBeNull();
+  });
+
+  it.each([
+    ["looking for alaska", "alaska crab"],
+    ["thanks for sharing", "for sharing"],
+    ["i want to hold", "to hold"],
+    ["find me", "me"],
+    ["search and destroy", "and destroy"],
+    ["show me the money back", "show me the money back guarantee"],
+  ])("%s stays as typed", async (q, title) => {
+    const others = [{ title: "show money back me the" }, { title: "money back" }, { title: "money back" }];
+    expect(await guess(new Shop([{ title }, ...others]), q)).toBeNull();
   });
 
   it("is otherwise unchanged", async () => {
