@@ -1,12 +1,13 @@
 // Judged queries over the real catalogues: the rules must interpret them as a person would. A wrong filter
 // hides the wanted documents and so is worse than none: nearly every interpretation must be right, while some
-// may be missed. Needs the data folder.
+// may be missed, and titles must stay as typed. Needs the data folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DATA, isAbsent } from "../data-folder.js";
 import { expectStatus, TestServer } from "../e2e/world/harness.js";
+import { expectAsTyped } from "./as-typed.js";
 import { CATALOGUES } from "./catalogues.js";
 import { type AiContext, isHeldOut, judge, readJudged, type Score } from "./judged.js";
 
@@ -58,6 +59,25 @@ describe.skipIf(absent)("judged queries", () => {
     if (complaints.length > 0) console.info(`${name}\n  ${complaints.join("\n  ")}`);
   });
 
+  test.each(CATALOGUES)("titles, idioms and model numbers stay as typed in $name", ({ name }) =>
+    expectAsTyped(server, name),
+  );
+
+  test("a query without something finds as much that is free of it as the typed words", async () => {
+    const queries = readFileSync(join(import.meta.dirname, "free-of.jsonl"), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as FreeOf);
+    let [typed, understood] = [0, 0];
+    for (const query of queries) {
+      typed += await hitsFreeOf(server, query, false);
+      understood += await hitsFreeOf(server, query, true);
+    }
+    console.info(`free of it: ${typed} of ${queries.length * 10} hits as typed, ${understood} understood`);
+    expect(typed).toBeGreaterThan(0);
+    expect(understood).toBeGreaterThanOrEqual(typed);
+  });
+
   test.each([
     ["used to write the rules", seen],
     ["held out from them", heldOut],
@@ -71,6 +91,18 @@ describe.skipIf(absent)("judged queries", () => {
     expect(recall).toBeGreaterThanOrEqual(RECALL_MIN);
   });
 });
+
+interface FreeOf {
+  readonly q: string;
+  readonly thing: string;
+}
+
+/** Returns how many of the query's first ten hits say that they are free of the thing. */
+async function hitsFreeOf(server: TestServer, { q, thing }: FreeOf, ai: boolean): Promise<number> {
+  const says = new RegExp(`\\b(${thing}[ -]free|(free of|free from|without|no|non) ${thing})\\b`, "i");
+  const { hits } = (await server.query("esci", { q, per_page: 10, ai })).json;
+  return hits.filter(({ document }) => says.test(Object.values(document).flat().join(" "))).length;
+}
 
 /** Prints held-out queries too. Once somebody has looked at a held-out query, it is no longer held out. */
 const SHOW_HELD_OUT = process.env.SKEIN_SHOW_HELD_OUT === "1";
