@@ -4,6 +4,7 @@
 import { type ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { Limits } from "../../ground/limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
+import { ClientGone } from "./port.js";
 
 /** Pause the socket if more than this many bytes are waiting for a slow reader. */
 const HIGH_WATER_BYTES = 1024 * 1024;
@@ -106,11 +107,12 @@ export class BodyQueue {
   }
 
   /**
-   * Frees the collected bytes. Must be called once the request has been answered and its body is no longer
-   * read.
+   * Frees the collected bytes. Must be called once the request has been answered. Whoever still waits for the
+   * body gets ClientGone.
    */
   close(): void {
-    this.discard();
+    if (this.#wake === null) this.discard();
+    else this.fail(new ClientGone());
     this.#block?.free();
   }
 

@@ -163,6 +163,13 @@ describe("the body queue", () => {
     expect(memory.reserve(2 * MIB.length, null)).toBe(true);
   });
 
+  test("ends the wait for a body when the request has been answered", async () => {
+    const { body } = queue(-1);
+    const waiting = body.collect(10, "SK-SYS-413");
+    body.close();
+    await expect(waiting).rejects.toThrow("the client closed the connection");
+  });
+
   test("gives up on a body that does not arrive", async () => {
     const { body } = queue(-1, undefined, { bodyIdleMsMax: 20 });
     await expect(body.collect(10, "SK-SYS-413")).rejects.toMatchObject({ code: "SK-SYS-408" });
