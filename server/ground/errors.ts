@@ -73,7 +73,7 @@ export const ERRORS = {
   "SK-SYS-400": {
     status: 400,
     meaning:
-      "The request is malformed: JSON, encoding, a repeated URL parameter, a parameter of a system route.",
+      "The request is malformed: HTTP itself, JSON, encoding, a repeated URL parameter, a parameter of a system route.",
   },
   "SK-SYS-401": { status: 401, meaning: "No valid key was sent." },
   "SK-SYS-403": { status: 403, meaning: "The key is valid but does not allow this." },
@@ -85,8 +85,14 @@ export const ERRORS = {
     meaning:
       "The change conflicts with the present state (a name is taken, a tenant is in use, a snapshot is being written).",
   },
+  "SK-SYS-411": {
+    status: 411,
+    meaning:
+      "The body was sent in chunks, which the server takes only with `--http node`; send it with Content-Length.",
+  },
   "SK-SYS-413": { status: 413, meaning: "The request body is too large." },
   "SK-SYS-415": { status: 415, meaning: "The body's Content-Type or Content-Encoding is not supported." },
+  "SK-SYS-417": { status: 417, meaning: "The Expect header asks for something other than 100-continue." },
   "SK-SYS-429": {
     status: 429,
     meaning:
@@ -96,6 +102,10 @@ export const ERRORS = {
   "SK-SYS-500": {
     status: 500,
     meaning: "An unexpected failure; see the server's log under the request id.",
+  },
+  "SK-SYS-501": {
+    status: 501,
+    meaning: "The body has a transfer coding other than chunked; use Content-Encoding to compress it.",
   },
   "SK-SYS-503": {
     status: 503,

@@ -102,7 +102,11 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
  * that runs in them.
  */
 const FOREIGN_ENGINES: Record<string, string[]> = {
-  "uWebSockets.js": ["server/http/transport/load-uws.ts", "server/http/transport/uws-transport.ts"],
+  "uWebSockets.js": [
+    "server/http/transport/load-uws.ts",
+    "server/http/transport/uws-transport.ts",
+    "server/http/transport/uws-exchange.ts",
+  ],
   piscina: [
     "server/fleet/threads/shard-life.ts",
     "shards/worker.ts",

@@ -21,11 +21,15 @@ import {
   type OwnListener,
   REASONS,
   type ReadHeader,
+  type TextReply,
 } from "./port.js";
+import { RequestHead } from "./request-head.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /** Time (ms) that clients have to take buffered replies when all connections are closed. */
 const FLUSH_MS_MAX = 500;
+/** Time (ms) for which bytes are dropped that arrive after a connection's last reply. */
+const LINGER_MS = 1000;
 
 /**
  * True if this version of Node allows several threads to listen on one address. 22.12 and later 22.x versions
@@ -43,6 +47,8 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   // the time limits on bodies.
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
+    insecureHTTPParser: false,
+    requireHostHeader: false, // RequestHead requires it, so that the refusal has the usual form
     headersTimeout: limits.bodyIdleMsMax,
     requestTimeout: 0,
     // Node enforces `headersTimeout` only at these intervals.
@@ -50,10 +56,30 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   };
   const closing: Closing = { now: false };
   const context = { ...options, closing };
-  const answering = new WeakMap<Duplex, ServerResponse>();
+  /** The latest request of each connection. */
+  const latest = new WeakMap<Duplex, NodeExchange>();
+  /** Connections that take no further request, because the last one was refused. */
+  const refused = new WeakSet<Duplex>();
   const take = (message: IncomingMessage, response: ServerResponse): void => {
-    answering.set(message.socket, response);
-    new NodeExchange(message, response, context).run(options.handler);
+    if (refused.has(message.socket)) return;
+    const exchange = new NodeExchange(message, response, context);
+    latest.set(message.socket, exchange);
+    const fault = faultOf(message);
+    if (fault === null) {
+      exchange.run(options.handler);
+      return;
+    }
+    refused.add(message.socket);
+    exchange.refuse(options.malformed(fault));
+  };
+  /** Refuses the request to which a connection's last bytes belong, after the replies to those before it. */
+  const refuseRest = (socket: Duplex, why: SkeinError): void => {
+    refused.add(socket);
+    const reply = options.malformed(why);
+    const exchange = latest.get(socket);
+    if (exchange === undefined || exchange.isOver) sendLast(socket, reply);
+    else if (exchange.hasBody) exchange.onceOver(() => sendLast(socket, reply));
+    else exchange.refuse(reply);
   };
   const tls =
     certificate === null
@@ -63,11 +89,17 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
           take,
         );
   const server = tls ?? createServer(settings, take);
+  // RequestHead must see all headers; otherwise node:http drops those after the first 1,000.
+  server.maxHeadersCount = 0;
+  server.on("checkExpectation", take); // RequestHead refuses what the server cannot meet
+  server.on("connect", (message: IncomingMessage, socket: Duplex) => {
+    socket.on("error", () => socket.destroy());
+    refuseRest(socket, faultOf(message)!); // RequestHead refuses the method CONNECT
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const begun = answering.get(socket)?.headersSent ?? false;
-    const reply = begun || !socket.writable ? null : malformedReply(error, options);
-    if (reply === null) socket.destroy();
-    else socket.end(reply);
+    const why = malformation(error, limits);
+    if (why === null) socket.destroy();
+    else if (!refused.has(socket)) refuseRest(socket, why);
   });
   // All open connections, including those still in their TLS handshake. The latter are not HTTP connections
   // yet, so node:http would leave them open, and they would keep the server from closing.
@@ -120,22 +152,33 @@ function secureContext({ certificate, key }: CertificatePair): SecureContextOpti
 }
 
 /**
- * Returns the reply, as text, to input that is not an HTTP request. Returns null if the connection has
- * failed, because then nobody would read the reply.
+ * Sends the last reply of a connection and closes it. Bytes that the client is still sending are dropped for
+ * a while: if the connection were closed while they arrive, the client might never see the reply.
  */
-function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: ListenOptions): string | null {
-  const why = malformation(error, limits);
-  if (why === null) return null;
-  const { status, headers, body } = malformed(why);
+function sendLast(socket: Duplex, { status, headers, body }: TextReply): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   const lines = [
     `HTTP/1.1 ${status} ${REASONS[status]}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",
   ];
-  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(timer));
 }
 
+/** Returns why the request must be refused; null if its head is in order. */
+function faultOf({ method = "", url = "", httpVersion, rawHeaders }: IncomingMessage): SkeinError | null {
+  const head = new RequestHead();
+  for (let i = 0; i < rawHeaders.length; i += 2) head.add(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!);
+  return head.fault(method, url, httpVersion);
+}
+
+/** Returns the error for bytes that are not a request. Returns null if the connection has failed. */
 function malformation({ code = "" }: NodeJS.ErrnoException, limits: Limits): SkeinError | null {
   if (code === "HPE_HEADER_OVERFLOW") {
     return new SkeinError("SK-SYS-431", `the request head is larger than ${limits.headerBytesMax} bytes`);
@@ -194,6 +237,33 @@ class NodeExchange extends Exchange {
       this.queue.close();
       reply.onFinished?.(failure);
     });
+  }
+
+  /** True if the whole body has arrived. */
+  get hasBody(): boolean {
+    return this.#message.complete;
+  }
+
+  /** True if the reply has been sent or the client has disconnected. */
+  get isOver(): boolean {
+    return this.#response.writableFinished || this.aborted;
+  }
+
+  onceOver(then: () => void): void {
+    this.#response.once("close", then);
+  }
+
+  /**
+   * Answers the request with `reply` and closes the connection. If the reply of the request's handler has
+   * begun, only closes the connection.
+   */
+  refuse(reply: TextReply): void {
+    if (this.#response.headersSent) this.cut();
+    else {
+      this.#response.setHeader("connection", "close");
+      void this.#send(reply);
+    }
+    this.abort();
   }
 
   header(name: ReadHeader): string {

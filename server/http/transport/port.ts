@@ -83,7 +83,7 @@ export interface TextReply extends HttpReply {
 /** Must neither throw nor reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
-/** Builds the reply to input that is not an HTTP request, which never reaches the handler. Must not throw. */
+/** Builds the reply to a request that breaks a rule of HTTP and never reaches the handler. Must not throw. */
 export type MalformedHandler = (why: SkeinError) => TextReply;
 
 /** State shared by all of a listener's exchanges. */
@@ -157,10 +157,13 @@ export const REASONS: Readonly<Record<number, string>> = {
   405: "Method Not Allowed",
   408: "Request Timeout",
   409: "Conflict",
+  411: "Length Required",
   413: "Content Too Large",
   415: "Unsupported Media Type",
+  417: "Expectation Failed",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
+  501: "Not Implemented",
   503: "Service Unavailable",
 };

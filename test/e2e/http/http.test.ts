@@ -79,7 +79,7 @@ describe.each(SERVERS)("methods and headers over %s", (_http, server) => {
   });
 });
 
-describe.each(SERVERS)("bodies over %s", (_http, server) => {
+describe.each(SERVERS)("bodies over %s", (http, server) => {
   test("documents may be sent as gzip, and invalid gzip is refused", async () => {
     const post = (path: string, body: Uint8Array, headers: Record<string, string>) =>
       server.raw("POST", `/v1/indexes/things/documents/${path}`, {
@@ -115,8 +115,10 @@ describe.each(SERVERS)("bodies over %s", (_http, server) => {
     const body = Buffer.alloc(3 * 1024 * 1024, 0x20);
     const declared = await server.raw("POST", "/v1/indexes", { body });
     expect([declared.status, declared.json.code]).toEqual([413, "SK-SYS-413"]);
-    const chunked = await chunkedPost(server, "/v1/indexes", [body, body], "application/json");
-    expect(chunked.status).toBe(413);
+    if (http === "node") {
+      const chunked = await streamedPost(server, "/v1/indexes", [body, body], "application/json", true);
+      expect(chunked.status).toBe(413);
+    }
     const unread = await server.raw("POST", "/v1/indexes/things/documents/batch", { body, key: null });
     expect(unread.status).toBe(401);
     expect((await server.get("/v1/indexes")).status).toBe(200);
@@ -157,7 +159,7 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
     const chunks = Array.from({ length: STREAMED / 100 }, (_, at) =>
       Buffer.from(Array.from({ length: 100 }, (_, i) => line(at * 100 + i)).join("")),
     );
-    const reply = await chunkedPost(
+    const reply = await streamedPost(
       server,
       "/v1/indexes/things/documents/import",
       chunks,
@@ -205,10 +207,10 @@ describe.each(SERVERS)("streams over %s", (_http, server) => {
       const target =
         i % 2 === 0 ? "GET /v1/indexes/things/documents/export" : "POST /v1/indexes/things/documents/import";
       socket.write(
-        `${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\ntransfer-encoding: chunked\r\n\r\n`,
+        `${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\ncontent-length: 100\r\n\r\n`,
       );
       if (i % 2 === 0) await once(socket, "data");
-      else socket.write('1a\r\n{"id":"cut","title":"cut"}\r\n');
+      else socket.write('{"id":"cut","title":"cut"}');
       socket.destroy();
     }
     expect((await server.get("/health/ready")).status).toBe(200);
@@ -267,18 +269,21 @@ function serve(args: string[], http: Transport) {
   });
 }
 
-/** A POST without Content-Length, written piece by piece as fast as the server reads it. */
-function chunkedPost(
+/** A POST that is written piece by piece as fast as the server reads it, if wanted without Content-Length. */
+function streamedPost(
   server: TestServer,
   path: string,
-  chunks: Buffer[],
+  pieces: Buffer[],
   type: string,
+  inChunks = false,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${ADMIN_KEY}`,
       "content-type": type,
-      "transfer-encoding": "chunked",
+      ...(inChunks
+        ? { "transfer-encoding": "chunked" }
+        : { "content-length": pieces.reduce((sum, { length }) => sum + length, 0) }),
     };
     let answered = false;
     const request = httpRequest(`${server.url}${path}`, { method: "POST", headers }, async (response) => {
@@ -292,9 +297,9 @@ function chunkedPost(
       if (!answered) reject(error);
     });
     void (async () => {
-      for (const chunk of chunks) {
+      for (const piece of pieces) {
         if (answered) break;
-        if (!request.write(chunk)) await once(request, "drain");
+        if (!request.write(piece)) await once(request, "drain");
       }
       request.end();
     })().catch(() => undefined); // the error listener above handles it

@@ -39,11 +39,16 @@ test.each(TRANSPORTS.slice(0, 1))(
 
 /** Imports `count` documents. Resolves with the number of documents that the server reports as stored. */
 function imported(server: TestServer, count: number): Promise<number> {
+  const lineOf = (i: number): string =>
+    `{"id":"${count}-${i}","title":"streamed","text":"${"x".repeat(1000)}"}\n`;
+  const bytes = Array.from({ length: count }, (_, i) => lineOf(i).length).reduce(
+    (sum, length) => sum + length,
+  );
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${ADMIN_KEY}`,
       "content-type": "application/x-ndjson",
-      "transfer-encoding": "chunked",
+      "content-length": bytes,
     };
     const url = `${server.url}/v1/indexes/things/documents/import`;
     const request = httpRequest(url, { method: "POST", headers }, async (response) => {
@@ -55,8 +60,7 @@ function imported(server: TestServer, count: number): Promise<number> {
     void send();
     async function send(): Promise<void> {
       for (let i = 0; i < count; i++) {
-        const line = `{"id":"${count}-${i}","title":"streamed","text":"${"x".repeat(1000)}"}\n`;
-        if (!request.write(line)) await once(request, "drain");
+        if (!request.write(lineOf(i))) await once(request, "drain");
       }
       request.end();
     }

@@ -324,18 +324,19 @@ describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
     const index = await freshIndex(server);
     const socket = await server.socket();
     socket.on("error", () => undefined);
+    const pieces = [
+      '{"id":"a","must":"m","title":"caf',
+      'é"}\n{"id":"b","must":"m"}\n{"id":"c"',
+      ',"must":"m"}',
+    ];
     socket.write(
       `POST /v1/indexes/${index}/documents/import HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n` +
-        "content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n",
+        `content-type: application/x-ndjson\r\ncontent-length: ${Buffer.byteLength(pieces.join(""))}\r\n\r\n`,
     );
-    const chunk = (text: string): boolean =>
-      socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
-    chunk('{"id":"a","must":"m","title":"caf');
-    await sleep(50); // the import must cope with the pauses
-    chunk('é"}\n{"id":"b","must":"m"}\n{"id":"c"');
-    await sleep(50);
-    chunk(',"must":"m"}');
-    socket.write("0\r\n\r\n");
+    for (const piece of pieces) {
+      socket.write(piece);
+      await sleep(50); // the import must cope with the pauses
+    }
     const answer = await new Promise<string>((resolve) => {
       let text = "";
       socket.on("data", (data) => {

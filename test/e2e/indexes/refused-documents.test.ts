@@ -76,18 +76,16 @@ describe.each(TRANSPORTS)("refused documents over %s", (http) => {
     socket.on("data", (data) => {
       reply += String(data);
     });
-    const chunk = (text: string): boolean =>
-      socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+    const first = Array.from({ length: 1_000 }, (_, i) => `{"id":"${i}"}\n`).join("");
+    const rest = '{"id":"late"}\n{"id":"later"}\n';
     socket.write(
       `POST /v1/indexes/brief/documents/import HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n` +
-        "content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n",
+        `content-type: application/x-ndjson\r\ncontent-length: ${first.length + rest.length}\r\n\r\n${first}`,
     );
-    chunk(Array.from({ length: 1_000 }, (_, i) => `{"id":"${i}"}\n`).join(""));
     const stored = async () => (await server.get("/v1/indexes/brief")).json.data.records_count === 1_000;
     await eventually(stored, "the first lines are stored");
     expectStatus(await server.delete("/v1/indexes/brief"), 200);
-    chunk('{"id":"late"}\n{"id":"later"}\n');
-    socket.write("0\r\n\r\n");
+    socket.write(rest);
     await eventually(async () => reply.includes("SK-"), "the import is answered");
     socket.destroy();
     expect(reply).toMatch(/^HTTP\/1\.1 404/);
