@@ -272,7 +272,7 @@ export class UwsExchange extends Exchange implements Flow {
     this.#ended = true;
     this.#response.cork(() => {
       this.#writeLastByte();
-      this.#response.end(undefined, this.#closing.now && this.#received);
+      this.#response.end(); // told to close the connection, the library would write a header into the body
     });
   }
 
