@@ -53,11 +53,13 @@ type SlotAnswer = Uint8Array | SkeinError;
  * that needs more than its share runs again when it is next, with all remaining bytes, but at most
  * `replyBytesMax`. If its answer does not fit into the remaining bytes either, it and all later slots fail,
  * and no further slots begin. `asError` converts a slot's rejection to the error that the client sees.
+ * `checkWanted` throws once nobody wants the reply; then the remaining slots neither run nor fail one by one.
  */
 export async function* multiSearch(
   slots: readonly SearchSlot[],
   { multiSearchReplyBytesMax, replyBytesMax }: MultiSearchLimits,
   asError: (error: unknown) => SkeinError,
+  checkWanted: () => void,
 ): AsyncGenerator<Uint8Array> {
   let room = multiSearchReplyBytesMax;
   const shareOf = (bytes: number): number => Math.min(replyBytesMax, Math.floor(bytes));
@@ -71,6 +73,7 @@ export async function* multiSearch(
   };
   let at = 0;
   for (; at < slots.length && room > 0; at++) {
+    checkWanted();
     runAhead();
     const { share, answer } = ahead.shift()!;
     let sent = await answer;

@@ -30,7 +30,10 @@ export class SlotTurns {
       life.check();
       return await work();
     } finally {
-      this.#passOn(tenant, turns);
+      // Clients often leave in droves. Whoever is next may have left as well, which is known only after the
+      // event loop has handled all that has happened.
+      if (life.over) setImmediate(() => this.#passOn(tenant, turns));
+      else this.#passOn(tenant, turns);
     }
   }
 

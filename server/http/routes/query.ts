@@ -131,7 +131,11 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
     }
     return unexpected();
   };
-  return heldReply(multiSearch(slots, limits, asError), JSON_TYPE, HELD_REPLY_BYTES, null);
+  const checkWanted = (): void => {
+    if (http.aborted) http.life.check();
+  };
+  const pieces = multiSearch(slots, limits, asError, checkWanted);
+  return heldReply(pieces, JSON_TYPE, HELD_REPLY_BYTES, null);
 }
 
 /** What is known about the unchecked search of a multi-search; null if its index does not exist. */

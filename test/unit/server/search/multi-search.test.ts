@@ -7,11 +7,13 @@ import { multiSearch, type SearchSlot, SLOTS_AHEAD } from "../../../../server/se
 
 const asError = (error: unknown): SkeinError =>
   error instanceof SkeinError ? error : new SkeinError("SK-SYS-500", "unforeseen");
+const wanted = (): void => undefined;
 const bytes = (json: string): Uint8Array => new TextEncoder().encode(json);
 
 async function results(slots: SearchSlot[], limits: Partial<Limits> = {}): Promise<unknown[]> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError)) pieces.push(piece);
+  const answers = multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError, wanted);
+  for await (const piece of answers) pieces.push(piece);
   const json = Buffer.concat(pieces).toString();
   return (JSON.parse(json) as { data: { results: unknown[] } }).data.results;
 }
@@ -37,7 +39,7 @@ describe("multi-search", () => {
   it("runs a few slots ahead of the one that is sent next, and none for a client that has left", async () => {
     const answer: (() => void)[] = [];
     const slot: SearchSlot = () => new Promise((resolve) => answer.push(() => resolve(bytes("1"))));
-    const pieces = multiSearch(new Array(20).fill(slot), DEFAULT_LIMITS, asError);
+    const pieces = multiSearch(new Array(20).fill(slot), DEFAULT_LIMITS, asError, wanted);
     const first = pieces.next();
     expect(answer).toHaveLength(SLOTS_AHEAD);
     answer[1]!();
@@ -50,6 +52,22 @@ describe("multi-search", () => {
     answer[2]!();
     await Promise.resolve();
     expect(answer).toHaveLength(SLOTS_AHEAD + 1);
+  });
+
+  it("neither runs nor answers the remaining slots once nobody wants the reply", async () => {
+    let [ran, isWanted] = [0, true];
+    const slot: SearchSlot = async () => {
+      ran++;
+      return bytes("1");
+    };
+    const checkWanted = (): void => {
+      if (!isWanted) throw new Error("gone");
+    };
+    const pieces = multiSearch(new Array(20).fill(slot), DEFAULT_LIMITS, asError, checkWanted);
+    await pieces.next();
+    isWanted = false;
+    await expect(pieces.next()).rejects.toThrow("gone");
+    expect(ran).toBe(SLOTS_AHEAD);
   });
 
   it("gives a slot that needs more than its share all the remaining room, one slot at a time", async () => {

@@ -14,7 +14,7 @@ function world() {
   const add = (tenant: number, key: number | null, name: string, life = new RequestLife()) =>
     turns.run(tenant, key, life, () => {
       begun.push(name);
-      return new Promise<string>((resolve) => ends.push(() => resolve(name)));
+      return life.whileWanted(new Promise<string>((resolve) => ends.push(() => resolve(name))));
     });
   const end = async (): Promise<void> => {
     ends.shift()!();
@@ -48,7 +48,22 @@ test("are not begun once nobody wants them, and pass their turn on", async () =>
   expect(begun).toEqual(["a", "b", "c"]);
   await expect(add(2, 1, "over", life)).rejects.toThrow("gone");
   expect(begun).toEqual(["a", "b", "c"]);
+  await settle();
   void add(2, 1, "d");
   void add(2, 1, "e");
   expect(begun.slice(3)).toEqual(["d", "e"]);
+});
+
+test("pass their turn on only after all clients that leave together have left", async () => {
+  const { add, begun } = world();
+  const lives = Array.from({ length: 20 }, () => new RequestLife());
+  const left = lives.map((life, i) => add(1, 1, `left ${i}`, life).catch(() => "rejected"));
+  void add(1, 1, "stays");
+  for (const life of lives) {
+    life.end(new Error("gone"));
+    for (let tick = 0; tick < 10; tick++) await Promise.resolve();
+  }
+  expect(await Promise.all(left)).toEqual(lives.map(() => "rejected"));
+  await settle();
+  expect(begun).toEqual(["left 0", "left 1", "stays"]);
 });
