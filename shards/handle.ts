@@ -4,6 +4,7 @@ import type { IndexShard } from "./index/index-shard.js";
 import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";
 import { MessageReader } from "./protocol/bytes.js";
 import {
+  decodeGeneration,
   decodeInUse,
   decodeOpen,
   decodePolicy,
@@ -12,6 +13,7 @@ import {
   decodeUid,
   encodeOpenReply,
   encodeSizeReply,
+  encodeStandingReply,
   encodeStatsReply,
 } from "./protocol/control.js";
 import { SHARD_BAD_MESSAGE, SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
@@ -20,7 +22,7 @@ import { decodeFetch, decodeGet, encodeFetchReply } from "./protocol/fetch.js";
 import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/move.js";
 import { Op } from "./protocol/ops.js";
 import { decodePage, encodePageReply } from "./protocol/page.js";
-import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
+import { decodeDeleteWhere, decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
 import { decodeUnseen, encodeCountUnseenReply } from "./protocol/unseen.js";
@@ -95,7 +97,12 @@ async function answer(shard: Shard, op: number, reader: MessageReader): Promise<
       await shard.dropIndex(decodeUid(reader));
       return encodeEmptyReply();
     case Op.STANDING:
-      return encodeOpenReply(await shard.standing(decodeStanding(reader)));
+      return encodeStandingReply(await shard.standing(decodeStanding(reader)));
+    case Op.TAKE_BACK: {
+      const { uid, generation } = decodeGeneration(reader);
+      await shard.takeBack(uid, generation);
+      return encodeEmptyReply();
+    }
     case Op.SIZE:
       return encodeSizeReply(await shard.size(decodeUid(reader)));
     case Op.BACKUP_TAKE:
@@ -189,7 +196,7 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
       });
     }
     case Op.DELETE_WHERE: {
-      const request = decodeProgram(reader);
+      const request = decodeDeleteWhere(reader);
       return on(request.uid, async (index) => encodeDeleteWhereReply(await index.deleteWhere(request)));
     }
     case Op.DELETE_UNSEEN: {
@@ -199,6 +206,13 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
     case Op.COUNT_UNSEEN: {
       const request = decodeUnseen(reader);
       return on(request.uid, async (index) => encodeCountUnseenReply(await index.countUnseen(request)));
+    }
+    case Op.PUBLISHED: {
+      const { uid, generation } = decodeGeneration(reader);
+      return on(uid, async (index) => {
+        await index.recordPublished(generation);
+        return encodeEmptyReply();
+      });
     }
     case Op.EXPORT: {
       const request = decodeExport(reader);

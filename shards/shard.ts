@@ -16,14 +16,8 @@ import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import type { LargeWork } from "./index/large-work.js";
 import { storedDocuments } from "./index/read/stored-documents.js";
 import { Slices } from "./index/slices.js";
-import type {
-  IndexSize,
-  OpenReply,
-  OpenRequest,
-  ShardSchema,
-  StandingRequest,
-  VectorPolicy,
-} from "./protocol/control.js";
+import { takeBack } from "./index/take-back.js";
+import type { IndexSize, OpenReply, OpenRequest, Standing, StandingRequest } from "./protocol/control.js";
 import {
   SHARD_BAD_MESSAGE,
   SHARD_DAMAGED,
@@ -133,23 +127,35 @@ export class Shard {
   /**
    * Opens the index unless it is already open. An open index adopts `vectors`, and `schema` if that is newer.
    */
-  openIndex({ uid, schema, made, vectors }: OpenRequest): Promise<OpenReply> {
+  openIndex(request: OpenRequest): Promise<OpenReply> {
+    const { uid, schema, vectors } = request;
     return this.#lane(uid).run(async () => {
       const known = this.#indexes.get(uid);
-      if (known === undefined) return (await this.#load(uid, schema, made, vectors)).status;
+      if (known === undefined) return (await this.#load(request)).status;
       await known.changeSchema(schema);
       await known.setVectors(vectors);
       return known.status;
     });
   }
 
-  /** Returns the reply that opening the index would give, without opening it. */
-  async standing(request: StandingRequest): Promise<OpenReply> {
+  /** Returns the index's stored state, without opening it. */
+  async standing(request: StandingRequest): Promise<Standing> {
     try {
       return await storedStanding(this.#options.store, request);
     } catch (error) {
       throw isDamage(error) ? this.#damage(request.uid, error) : error;
     }
+  }
+
+  /** Takes back the writes after `generation`. The index must not be open. */
+  takeBack(uid: number, generation: number): Promise<void> {
+    return this.#lane(uid).run(async () => {
+      try {
+        await takeBack(this.#options.store, uid, generation);
+      } catch (error) {
+        throw isDamage(error) ? this.#damage(uid, error) : error;
+      }
+    });
   }
 
   /** Returns an index's size. Does not open a closed index; its memory size is 0. */
@@ -272,7 +278,7 @@ export class Shard {
     return lane;
   }
 
-  async #load(uid: number, schema: ShardSchema, made: boolean, policy: VectorPolicy): Promise<IndexShard> {
+  async #load({ uid, schema, made, vectors, published }: OpenRequest): Promise<IndexShard> {
     if (this.#closed) throw new ShardError(SHARD_UNAVAILABLE, "the shard is closing");
     const { store, sync, documentBytesMax, engine, workbench, embedder, report } = this.#options;
     const options: IndexOptions = {
@@ -289,7 +295,8 @@ export class Shard {
       },
       engine: engine(),
       made,
-      vectors: policy,
+      published,
+      vectors,
       slices: this.#slices,
       large: this.#options.large,
       onFault: (error) => this.#onBackgroundFault(uid, index, error),
@@ -319,7 +326,9 @@ export class Shard {
     this.#indexes.delete(uid);
     const reopened = this.#lane(uid).run(async () => {
       await index.close();
-      if (!this.#indexes.has(uid) && !this.#closed) await this.#load(uid, index.schema, true, index.vectors);
+      if (this.#indexes.has(uid) || this.#closed) return;
+      const { schema, vectors, published } = index;
+      await this.#load({ uid, schema, made: true, vectors, published });
     });
     reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
   }

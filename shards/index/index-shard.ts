@@ -10,7 +10,7 @@ import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
 import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
-import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
+import type { DeleteWhereReply, DeleteWhereRequest, ProgramRequest } from "../protocol/program.js";
 import type { UnseenRequest } from "../protocol/unseen.js";
 import type {
   EmbedReply,
@@ -46,6 +46,8 @@ export interface IndexOptions {
    * of creating it again.
    */
   made: boolean;
+  /** See OpenRequest. */
+  published: number;
   /** Source of the index's vectors. */
   vectors: VectorPolicy;
   slices: Slices;
@@ -91,6 +93,11 @@ export class IndexShard {
 
   get schema(): ShardSchema {
     return this.#state.schema;
+  }
+
+  /** Every write up to this generation is known to be published. */
+  get published(): number {
+    return this.#state.doubt.published;
   }
 
   get vectors(): VectorPolicy {
@@ -154,7 +161,7 @@ export class IndexShard {
     return this.#writer.additions(request);
   }
 
-  deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
+  deleteWhere(request: DeleteWhereRequest): Promise<DeleteWhereReply> {
     this.seen(request.oldestGeneration);
     return this.#writer.deleteWhere(request);
   }
@@ -167,6 +174,14 @@ export class IndexShard {
   /** Number of documents that the deletion would delete if it ran now. */
   countUnseen(request: UnseenRequest): Promise<number> {
     return this.#writer.countUnseen(request);
+  }
+
+  /** Records durably that every write up to this generation is published. */
+  recordPublished(generation: number): Promise<void> {
+    return this.#lane.run(async () => {
+      this.#state.doubt.learn(generation);
+      await this.#state.commit([], this.#state.present);
+    });
   }
 
   /** Adds documents under their existing sequence numbers; see adoptDocuments. */
@@ -320,6 +335,7 @@ export class IndexShard {
    * can see.
    */
   seen(oldestGeneration: number): void {
+    this.#state.doubt.seen(oldestGeneration);
     if (this.#state.snapshots.retire(oldestGeneration)) this.#maintenance.released();
     this.#maintenance.seen(oldestGeneration);
   }

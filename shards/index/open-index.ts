@@ -5,7 +5,7 @@ import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { discardMemory } from "../../engine-wasm/host/runtime/discards.js";
 import type { ShardSchema, VectorPolicy } from "../protocol/control.js";
 import { DeadDocuments } from "../segments/dead-documents.js";
-import { DeletedRows } from "../segments/deleted-rows.js";
+import { type DeletedRows, readDeletedRows } from "../segments/deleted-rows.js";
 import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
 import { type LiveSegment, liveOf, OpenSegment } from "../segments/open-segment.js";
 import { decodeSchema, putSchema } from "../segments/schema-record.js";
@@ -13,7 +13,6 @@ import { deleteUnfinished, readSegmentParts, summarize } from "../segments/segme
 import { Snapshots } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import {
-  deletedRowsKey,
   describeKey,
   documentKey,
   documentsAfter,
@@ -25,6 +24,7 @@ import {
 import type { KeyRange, Store } from "../storage/store.js";
 import { IndexVectors } from "../vectors/index-vectors.js";
 import { deleteStrayCodes } from "../vectors/stored-codes.js";
+import { Doubt } from "./doubt.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
 /** Documents are read after loading if the segments' total size is at least this; see turnToDocuments. */
@@ -33,11 +33,11 @@ const TURN_DOCUMENTS = 256;
 
 /**
  * Returns the index as last committed. If there is none and it was not `made` before, creates one with
- * `schema`. The newer of the stored and the given schema applies. Throws the envelope's errors and
- * EngineError("damaged").
+ * `schema`. The newer of the stored and the given schema applies. For `published`, see OpenRequest. Throws
+ * the envelope's errors and EngineError("damaged").
  */
 export async function openIndex(
-  { home, engine, made }: { home: IndexHome; engine: Engine; made: boolean },
+  { home, engine, made, published }: { home: IndexHome; engine: Engine; made: boolean; published: number },
   uid: number,
   schema: ShardSchema,
   policy: VectorPolicy,
@@ -49,7 +49,14 @@ export async function openIndex(
   const manifest = decodeManifest(stored, `index ${uid}, manifest`);
   await deleteUnfinished(store, uid);
   await checkNewest(store, uid, manifest);
-  const dead = await DeadDocuments.open(store, uid);
+  const doubt = new Doubt(published, manifest);
+  if (doubt.hasCleared) {
+    // Must come before deleting what taking back these writes would need. LevelDB keeps batches in order.
+    const value = encodeManifest({ ...manifest, ...doubt.with([]) });
+    await store.batch([{ type: "put", key: manifestKey(uid), value }], { sync: false });
+    doubt.committed([], manifest.generation, new Map());
+  }
+  const dead = await DeadDocuments.open(store, uid, doubt.first);
   const vectors = await IndexVectors.open(uid, home, engine, policy);
   await deleteStrayCodes(store, uid, new Set(manifest.segments.map(({ id }) => id)));
   const deleted = new Map<number, DeletedRows>();
@@ -59,8 +66,8 @@ export async function openIndex(
     discardMemory(record.bytes);
     await vectors.load(segment);
     const rows = await readDeletedRows(store, uid, record);
-    if (rows !== null) deleted.set(record.id, rows);
-    entries.push({ segment, live: rows === null ? null : liveOf(engine, rows, segment) });
+    if (rows.count > 0) deleted.set(record.id, rows);
+    entries.push({ segment, live: liveOf(engine, rows, segment) });
   }
   await turnToDocuments(store, uid, manifest);
   const known = await readSchema(store, uid);
@@ -77,6 +84,7 @@ export async function openIndex(
       vectors.comparableCodes(segment),
     ),
     dead,
+    doubt,
     vectors,
   });
   if (schema.version > known.version) await changeSchema(state, schema);
@@ -86,9 +94,7 @@ export async function openIndex(
 /** Commits a newer schema, which makes segments with older versions stale. Must run in the index's lane. */
 export async function changeSchema(state: ShardIndexState, schema: ShardSchema): Promise<void> {
   if (schema.version <= state.schema.version) return;
-  const { generation, maxSeq, deleted } = state;
-  const segments = state.entries.map(({ segment }) => segment);
-  await state.commit([putSchema(state.uid, schema)], { schema, generation, maxSeq, segments, deleted });
+  await state.commit([putSchema(state.uid, schema)], { ...state.present, schema });
   state.schema = schema;
 }
 
@@ -109,6 +115,8 @@ async function create(
     nextSegment: 1,
     schemaVersion: schema.version,
     segments: [],
+    published: 0,
+    inDoubt: [],
   };
   const value = encodeManifest(manifest);
   await home.store.batch([putSchema(uid, schema), { type: "put", key: manifestKey(uid), value }], {
@@ -126,6 +134,7 @@ async function create(
     deleted: new Map(),
     snapshots: new Snapshots(engine, 0, [], 0, (segment) => vectors.comparableCodes(segment)),
     dead: new DeadDocuments(),
+    doubt: new Doubt(),
     vectors,
   });
 }
@@ -179,18 +188,4 @@ async function load(store: Store, engine: Engine, record: SegmentRecord, uid: nu
   }
   engine.attachFilled(address, record.bytes);
   return new OpenSegment(engine, address, record, terms);
-}
-
-async function readDeletedRows(
-  store: Store,
-  uid: number,
-  record: SegmentRecord,
-): Promise<DeletedRows | null> {
-  if (record.deleted === 0) return null;
-  const what = `index ${uid}, deleted rows of segment ${record.id}`;
-  const stored = await store.get(deletedRowsKey(uid, record.id));
-  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
-  const rows = DeletedRows.decode(stored, record.rows, what);
-  if (rows.count !== record.deleted) throw new DamagedBytesError(`${what}: ${rows.count} rows`);
-  return rows;
 }

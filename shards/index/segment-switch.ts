@@ -21,13 +21,17 @@ import { mustSucceed } from "./must-succeed.js";
 import type { Slices } from "./slices.js";
 import { putDeletedRows, type ShardIndexState } from "./state.js";
 
-/** Records the rows that writes delete in the given segments while a job works on them. */
+/**
+ * Records the rows that writes delete in the given segments while a job works on them. `deleted`: the seqs of
+ * rows that are already deleted and that the job keeps all the same.
+ */
 export class KillWatch {
   readonly #state: ShardIndexState;
-  readonly seqs: number[] = [];
+  readonly seqs: number[];
 
-  constructor(state: ShardIndexState, entries: readonly LiveSegment[]) {
+  constructor(state: ShardIndexState, entries: readonly LiveSegment[], deleted: readonly number[]) {
     this.#state = state;
+    this.seqs = [...deleted];
     const watched = new Set(entries.map(({ segment }) => segment));
     state.onKilled = (segment, seq) => {
       if (watched.has(segment)) this.seqs.push(seq);

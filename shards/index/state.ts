@@ -10,7 +10,7 @@ import { SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "../protocol/errors
 import type { DocumentCache } from "../query/document-cache.js";
 import type { DeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
-import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
+import { type DoubtfulWrite, encodeManifest, type SegmentRecord } from "../segments/manifest.js";
 import type { LiveSegment, OpenSegment } from "../segments/open-segment.js";
 import type { Snapshots } from "../segments/snapshots.js";
 import { deletedRowsKey, manifestKey } from "../storage/keyspace.js";
@@ -19,6 +19,7 @@ import type { Store, StoreOp } from "../storage/store.js";
 import type { IndexVectors } from "../vectors/index-vectors.js";
 import type { VectorsHome } from "../vectors/vectors-home.js";
 import type { Builder } from "./builder.js";
+import type { Doubt } from "./doubt.js";
 import { mustSucceed } from "./must-succeed.js";
 
 /** Everything that a shard's indexes share. */
@@ -48,6 +49,7 @@ export interface IndexParts {
   deleted: Map<number, DeletedRows>;
   snapshots: Snapshots;
   dead: DeadDocuments;
+  doubt: Doubt;
   vectors: IndexVectors;
 }
 
@@ -58,6 +60,8 @@ export interface NextState {
   maxSeq: number;
   segments: OpenSegment[];
   deleted: Map<number, DeletedRows>;
+  /** The change's writes to several shards. */
+  inDoubt?: readonly DoubtfulWrite[];
 }
 
 export class ShardIndexState {
@@ -66,6 +70,7 @@ export class ShardIndexState {
   readonly engine: Engine;
   readonly snapshots: Snapshots;
   readonly dead: DeadDocuments;
+  readonly doubt: Doubt;
   readonly vectors: IndexVectors;
   /** Called for each row of an older segment that a committed write has deleted. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
@@ -94,6 +99,7 @@ export class ShardIndexState {
     this.deleted = parts.deleted;
     this.snapshots = parts.snapshots;
     this.dead = parts.dead;
+    this.doubt = parts.doubt;
     this.vectors = parts.vectors;
     this.vectors.onSpace = () => this.showCodes();
   }
@@ -123,8 +129,24 @@ export class ShardIndexState {
     return this.deleted.get(segment.record.id) ?? DeletedRows.none(segment.record.rows);
   }
 
+  /** The segment's deleted rows that stay deleted even if writes in doubt are taken back. */
+  surelyDeleted(segment: OpenSegment): DeletedRows {
+    const { id, rows } = segment.record;
+    return this.doubt.surelyDeleted(id, this.deleted.get(id)) ?? DeletedRows.none(rows);
+  }
+
+  surelyDeletedCount({ record }: OpenSegment): number {
+    return this.doubt.surelyDeleted(record.id, this.deleted.get(record.id))?.count ?? 0;
+  }
+
   isStale(segment: OpenSegment): boolean {
     return segment.record.schemaVersion < this.schema.version;
+  }
+
+  /** The present state, as its manifest records it. */
+  get present(): NextState {
+    const { schema, generation, maxSeq, deleted } = this;
+    return { schema, generation, maxSeq, deleted, segments: this.entries.map(({ segment }) => segment) };
   }
 
   /** Returns an id for a new segment. Ids are never reused, even if the segment is not used. */
@@ -143,21 +165,12 @@ export class ShardIndexState {
    */
   async commit(ops: Iterable<StoreOp>, next: NextState, sync = this.home.sync): Promise<void> {
     this.checkOpen();
-    const segments = next.segments.map(({ record }): SegmentRecord => {
-      return { ...record, deleted: next.deleted.get(record.id)?.count ?? 0 };
-    });
-    const manifest = encodeManifest({
-      generation: next.generation,
-      maxSeq: next.maxSeq,
-      nextSegment: this.#nextSegment,
-      schemaVersion: next.schema.version,
-      segments,
-    });
-    const all = inTurn(ops, [{ type: "put", key: manifestKey(this.uid), value: manifest }]);
+    const all = inTurn(ops, [this.#putManifest(next)]);
     const known = new Set(this.entries.map(({ segment }) => segment));
     const adds = next.segments.some((segment) => !known.has(segment));
     try {
       await this.home.store.batch(all, { sync, adds });
+      this.doubt.committed(next.inDoubt ?? [], next.generation, this.deleted);
       if (adds) this.short = false;
     } catch (cause) {
       this.short = true;
@@ -165,15 +178,36 @@ export class ShardIndexState {
     }
   }
 
-  /** Deletes stored documents that no read of `oldestGeneration` or later can see. */
+  /**
+   * Deletes stored documents that no read of `oldestGeneration` or later can see. If taking back a write
+   * would have needed them, the same batch removes that write from the manifest.
+   */
   async purge(oldestGeneration: number): Promise<void> {
     const generations = this.dead.releasable(oldestGeneration);
     if (generations.length === 0) return;
+    this.doubt.seen(oldestGeneration);
+    const { hasCleared } = this.doubt;
+    const manifest = hasCleared ? [this.#putManifest(this.present)] : [];
     shardFault("purge.before-batch");
-    await this.home.store.batch(this.dead.deletes(this.uid, generations, this.vectors.mayBeStored), {
-      sync: false,
-    });
+    const deletes = this.dead.deletes(this.uid, generations, this.vectors.mayBeStored);
+    await this.home.store.batch(inTurn(manifest, deletes), { sync: false });
+    if (hasCleared) this.doubt.committed([], this.generation, this.deleted);
     this.dead.forget(generations);
+  }
+
+  #putManifest(next: NextState): StoreOp {
+    const segments = next.segments.map(({ record }): SegmentRecord => {
+      return { ...record, deleted: next.deleted.get(record.id)?.count ?? 0 };
+    });
+    const value = encodeManifest({
+      generation: next.generation,
+      maxSeq: next.maxSeq,
+      nextSegment: this.#nextSegment,
+      schemaVersion: next.schema.version,
+      segments,
+      ...this.doubt.with(next.inDoubt ?? []),
+    });
+    return { type: "put", key: manifestKey(this.uid), value };
   }
 }
 

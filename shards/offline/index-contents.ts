@@ -5,14 +5,13 @@ import type { EngineModule } from "../../engine-wasm/host/instance/engine-module
 import type { ShardSchema } from "../protocol/control.js";
 import type { LostDocument } from "../protocol/offline.js";
 import { decodeDeadDocuments, decodeReleasedDocuments } from "../segments/dead-documents.js";
-import { DeletedRows } from "../segments/deleted-rows.js";
+import { type DeletedRows, readDeletedRows } from "../segments/deleted-rows.js";
 import { decodeDocument, idOfDamaged, isChecked } from "../segments/document-record.js";
 import { decodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
 import { decodeSchema } from "../segments/schema-record.js";
 import { decodePiece, decodeUnfinished, readSegment, summarize } from "../segments/segment-pieces.js";
 import { DamagedBytesError, OtherVersionError } from "../storage/envelope.js";
 import {
-  deletedRowsKey,
   describeKey,
   documentKey,
   indexRange,
@@ -226,20 +225,15 @@ async function readStoredSegment(
     });
   }
   const rows = bytes === null ? null : attempt(contents, () => readRows(bytes, record, uid, module));
-  const stored = record.deleted === 0 ? undefined : await store.get(deletedRowsKey(uid, record.id));
-  const deleted = attempt(contents, () => readDeleted(stored, record, uid));
-  return { record, rows, deleted };
-}
-
-function readDeleted(stored: Uint8Array | undefined, record: SegmentRecord, uid: number): DeletedRows {
-  if (record.deleted === 0) return DeletedRows.none(record.rows);
-  const what = describeKey(deletedRowsKey(uid, record.id));
-  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
-  const deleted = DeletedRows.decode(stored, record.rows, what);
-  if (deleted.count !== record.deleted) {
-    throw new DamagedBytesError(`${what}: ${deleted.count} rows, the manifest says ${record.deleted}`);
+  let deleted: DeletedRows | null = null;
+  try {
+    deleted = await readDeletedRows(store, uid, record);
+  } catch (error) {
+    attempt(contents, () => {
+      throw error;
+    });
   }
-  return deleted;
+  return { record, rows, deleted };
 }
 
 /**

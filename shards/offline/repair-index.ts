@@ -119,7 +119,10 @@ export async function repairIndex(
     Math.max(contents.manifest?.maxSeq ?? 0, contents.seqMax),
   );
   const generation = Math.max(contents.manifest?.generation ?? 0, contents.generationMax);
-  const manifest = { generation, maxSeq, nextSegment, schemaVersion: schema.version, segments };
+  // What taking back a write would need is gone, so all writes that this shard may have count as published.
+  const published = contents.manifest === null ? Number.MAX_SAFE_INTEGER : generation;
+  const counters = { generation, maxSeq, nextSegment, schemaVersion: schema.version };
+  const manifest = { ...counters, segments, published, inDoubt: [] };
   const value = encodeManifest(manifest);
   const all: StoreOp[] = [...ops, putSchema(contents.uid, schema)];
   await store.batch([...all, { type: "put", key: manifestKey(contents.uid), value }], { sync: true });

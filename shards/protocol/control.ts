@@ -1,10 +1,11 @@
 // Control messages, which consist of an op byte, then msgpack. They are rare, so clarity matters more than
 // speed.
 //
-//   OPEN {uid, schema, made, vectors} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
-//   VECTORS {uid, source, origin} -> {}
+//   OPEN {uid, schema, made, vectors, published} -> OpenReply
+//   SCHEMA {uid, schema} -> {}   STATS {uid} -> IndexStats   VECTORS {uid, source, origin} -> {}
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
-//   STANDING {uid, schemaVersion, made} -> the OpenReply that OPEN would give; does not open the index
+//   STANDING {uid, schemaVersion, made} -> Standing; does not open the index
+//   PUBLISHED {uid, generation} -> {}   TAKE_BACK {uid, generation} -> {}
 //   SIZE {uid} -> IndexSize; does not open the index
 import { pack, unpack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
@@ -56,6 +57,8 @@ export interface OpenRequest extends SchemaRequest {
   made: boolean;
   /** Source of the index's vectors. */
   vectors: VectorPolicy;
+  /** The index's published generation. No write up to it is ever taken back. */
+  published: number;
 }
 
 export interface StandingRequest {
@@ -74,6 +77,14 @@ export interface OpenReply {
   generation: number;
   /** Number of segments with an older schema version, which are waiting to be re-indexed. */
   staleSegments: number;
+}
+
+/** An index's state in one shard, as stored. */
+export interface Standing extends OpenReply {
+  /** The shard knows that every write up to this generation is published. */
+  published: number;
+  /** Later writes to several shards that this shard has stored, ascending by generation. */
+  inDoubt: { generation: number; shards: number }[];
 }
 
 export interface IndexStats {
@@ -198,7 +209,12 @@ export function encodeSchema(request: SchemaRequest): Uint8Array<ArrayBuffer> {
 /** Decodes the payload of OPEN, which follows the op byte. */
 export function decodeOpen(reader: MessageReader): OpenRequest {
   const fields = readObject(reader);
-  return { ...schemaRequest(fields), made: fields.made === true, vectors: checkPolicy(fields.vectors) };
+  return {
+    ...schemaRequest(fields),
+    made: fields.made === true,
+    vectors: checkPolicy(fields.vectors),
+    published: whole(fields, "published"),
+  };
 }
 
 /** Decodes the payload of SCHEMA, which follows the op byte. */
@@ -273,6 +289,22 @@ export function decodeInUse(reader: MessageReader): { uid: number; oldestGenerat
   return { uid: whole(fields, "uid"), oldestGeneration: whole(fields, "oldestGeneration") };
 }
 
+/** Makes the shard record that every write up to `generation` is published. */
+export function encodePublished(uid: number, generation: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.PUBLISHED, { uid, generation });
+}
+
+/** Takes back the writes after `generation` in an index that is not open. */
+export function encodeTakeBack(uid: number, generation: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.TAKE_BACK, { uid, generation });
+}
+
+/** Decodes the payload of PUBLISHED or TAKE_BACK, which follows the op byte. */
+export function decodeGeneration(reader: MessageReader): { uid: number; generation: number } {
+  const fields = readObject(reader);
+  return { uid: whole(fields, "uid"), generation: whole(fields, "generation") };
+}
+
 export function encodePing(): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1).u8(Op.PING).finish();
 }
@@ -286,7 +318,22 @@ export function encodeOpenReply(reply: OpenReply): Uint8Array<ArrayBuffer> {
 }
 
 export function decodeOpenReply(reply: Uint8Array): OpenReply {
+  return openReplyOf(readObject(openReply(reply)));
+}
+
+export function encodeStandingReply(standing: Standing): Uint8Array<ArrayBuffer> {
+  return encodeOk(pack(standing));
+}
+
+export function decodeStandingReply(reply: Uint8Array): Standing {
   const fields = readObject(openReply(reply));
+  const inDoubt = (fields.inDoubt as Fields[]).map((write) => {
+    return { generation: whole(write, "generation"), shards: whole(write, "shards") };
+  });
+  return { ...openReplyOf(fields), published: whole(fields, "published"), inDoubt };
+}
+
+function openReplyOf(fields: Fields): OpenReply {
   return {
     liveDocs: whole(fields, "liveDocs"),
     maxSeq: whole(fields, "maxSeq"),

@@ -37,6 +37,8 @@ export const Op = {
   PUT_VECTORS: 32,
   COMPANY: 33,
   SIZE: 34,
+  PUBLISHED: 35,
+  TAKE_BACK: 36,
   BACKUP_TAKE: 40,
   BACKUP_WRITE: 41,
   BACKUP_DROP: 42,

@@ -1,28 +1,31 @@
 // EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST and DELETE_WHERE run an engine program on one generation of an
-// index. Programs and results are the engine's bytes, passed through unchanged. Only DELETE_WHERE has a reply
-// of its own.
+// index. Programs and results are the engine's bytes, passed through unchanged. DELETE_WHERE is a write, with
+// a write's head and a reply of its own.
 //
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
-//   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
+//   reply    u8 0, result bytes
+//
+//   DELETE_WHERE  u8 op, head (write-head.ts), program
+//         reply   u8 0, f64 deleted, f64 liveDocs
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
+import { putWriteHead, readWriteHead, WRITE_HEAD_BYTES, type WriteHead } from "./write-head.js";
 
 export interface ProgramRequest {
   uid: number;
-  /**
-   * For reads: the newest snapshot whose generation is not above this one answers. For DELETE_WHERE: the
-   * write's own generation.
-   */
+  /** The newest snapshot whose generation is not above this one answers. */
   generation: number;
   /** Lowest generation that a read may still request. */
   oldestGeneration: number;
-  /** Date.now() after which the reply is useless; 0 or absent means no deadline. Reads only. */
+  /** Date.now() after which the reply is useless; 0 or absent means no deadline. */
   deadline?: number;
-  /**
-   * An EXPAND, COMPANY or SEARCH program, or an EXPLAIN or NEAREST request. DELETE_WHERE contains a SEARCH
-   * program and deletes the rows that it returns.
-   */
+  /** An EXPAND, COMPANY or SEARCH program, or an EXPLAIN or NEAREST request. */
+  program: Uint8Array;
+}
+
+export interface DeleteWhereRequest extends WriteHead {
+  /** A SEARCH program. The rows that it returns are deleted. */
   program: Uint8Array;
 }
 
@@ -67,8 +70,14 @@ export function encodeNearestRequest(request: ProgramRequest): Uint8Array<ArrayB
   return encode(Op.NEAREST, request);
 }
 
-export function encodeDeleteWhere(request: ProgramRequest): Uint8Array<ArrayBuffer> {
-  return encode(Op.DELETE_WHERE, request);
+export function encodeDeleteWhere(request: DeleteWhereRequest): Uint8Array<ArrayBuffer> {
+  const writer = new MessageWriter(1 + WRITE_HEAD_BYTES + request.program.length).u8(Op.DELETE_WHERE);
+  return putWriteHead(writer, request).bytes(request.program).finish();
+}
+
+/** Decodes the payload, which follows the op byte. The program is a view into the message. */
+export function decodeDeleteWhere(reader: MessageReader): DeleteWhereRequest {
+  return { ...readWriteHead(reader), program: reader.rest() };
 }
 
 /** Decodes the payload, which follows the op byte. The program is a view into the message. */

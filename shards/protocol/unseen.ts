@@ -2,17 +2,18 @@
 // read feed. These are the live documents whose seq is below beforeSeq and not in the set. Documents with
 // larger seqs were written after the run began.
 //
-//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 beforeSeq, set
+//   request  u8 op, head (write-head.ts), f64 beforeSeq, set
 //   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the page's 512 seqs
 //   reply    COUNT_UNSEEN: u8 0, f64 count          DELETE_UNSEEN: as for DELETE_WHERE
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
+import { putWriteHead, readWriteHead, WRITE_HEAD_BYTES, type WriteHead } from "./write-head.js";
 
 const PAGE_SEQS = 512;
 const PAGE_BYTES = PAGE_SEQS / 8;
-const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
+const HEAD_BYTES = 1 + WRITE_HEAD_BYTES + 8;
 
 /** A set of sequence numbers. Two million consecutive numbers take about 400 KiB. */
 export class SeqSet {
@@ -66,19 +67,15 @@ export class SeqSet {
   }
 }
 
-export interface UnseenRequest {
-  uid: number;
-  /** The delete's own generation. COUNT_UNSEEN ignores it and counts in the newest state. */
-  generation: number;
-  /** Lowest generation that a read may still request. */
-  oldestGeneration: number;
+/** COUNT_UNSEEN ignores the generation and counts in the newest state. */
+export interface UnseenRequest extends WriteHead {
   beforeSeq: number;
   kept: SeqSet;
 }
 
 function encode(op: Op, request: UnseenRequest): Uint8Array<ArrayBuffer> {
-  const writer = new MessageWriter(HEAD_BYTES + request.kept.bytes).u8(op).u32(request.uid);
-  writer.whole(request.generation).whole(request.oldestGeneration).whole(request.beforeSeq);
+  const writer = new MessageWriter(HEAD_BYTES + request.kept.bytes).u8(op);
+  putWriteHead(writer, request).whole(request.beforeSeq);
   return request.kept.write(writer).finish();
 }
 
@@ -92,13 +89,7 @@ export function encodeDeleteUnseen(request: UnseenRequest): Uint8Array<ArrayBuff
 
 /** Decodes the payload, which follows the op byte. */
 export function decodeUnseen(reader: MessageReader): UnseenRequest {
-  const request = {
-    uid: reader.u32(),
-    generation: reader.whole(),
-    oldestGeneration: reader.whole(),
-    beforeSeq: reader.whole(),
-    kept: SeqSet.read(reader),
-  };
+  const request = { ...readWriteHead(reader), beforeSeq: reader.whole(), kept: SeqSet.read(reader) };
   reader.end();
   return request;
 }

@@ -1,9 +1,9 @@
 // WRITE writes a batch of documents to one index. The reply is sent once the batch is durable.
 //
-//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
+//   request  u8 op, head (write-head.ts), u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
-//   reply    u8 0, f64 liveDocs, u32 unchanged, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at},
-//            u32 kept, kept x f64 seq
+//   reply    u8 0, u8 recorded, f64 liveDocs, u32 unchanged,
+//            u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at}, u32 kept, kept x f64 seq
 //
 // ADDITIONS returns the documents that a WRITE would add if it ran now. It writes nothing.
 //
@@ -12,6 +12,7 @@ import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Action, Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
+import { putWriteHead, readWriteHead, WRITE_HEAD_BYTES, type WriteHead } from "./write-head.js";
 
 export interface WriteDocument {
   /** Position in the client's request. Failures refer to it. */
@@ -25,12 +26,7 @@ export interface WriteDocument {
   raw: Uint8Array;
 }
 
-export interface WriteRequest {
-  uid: number;
-  /** Increases with every write. The write is visible to reads of this generation or later. */
-  generation: number;
-  /** Lowest generation that a read may still request. */
-  oldestGeneration: number;
+export interface WriteRequest extends WriteHead {
   action: Action;
   /** Applied in order, so the last of several documents with the same id wins. */
   documents: WriteDocument[];
@@ -47,6 +43,8 @@ export interface WriteFailure {
 }
 
 export interface WriteReply {
+  /** False if the write changed nothing here, so that this shard has no trace of it. */
+  recorded: boolean;
   failures: WriteFailure[];
   /** Number of a SYNC's documents that are already stored with the same value. */
   unchanged: number;
@@ -59,7 +57,7 @@ export interface WriteReply {
   liveDocs: number;
 }
 
-const HEAD_BYTES = 1 + 4 + 8 + 8 + 1 + 4;
+const HEAD_BYTES = 1 + WRITE_HEAD_BYTES + 1 + 4;
 const DOCUMENT_HEAD_BYTES = 4 + 8 + 8 + 2 + 4;
 const FAILURE_BYTES = 4 + 1 + 2 + 4;
 
@@ -74,8 +72,7 @@ export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
     bytes += DOCUMENT_HEAD_BYTES + Buffer.byteLength(document.id, "utf8") + document.raw.length;
   }
   const writer = new MessageWriter(bytes);
-  writer.u8(Op.WRITE).u32(request.uid).whole(request.generation).whole(request.oldestGeneration);
-  writer.u8(request.action).u32(request.documents.length);
+  putWriteHead(writer.u8(Op.WRITE), request).u8(request.action).u32(request.documents.length);
   for (const { index, seq, hash, id, raw } of request.documents) {
     writer.u32(index).whole(seq).u64(hash).text(id).block(raw);
   }
@@ -83,23 +80,16 @@ export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
 }
 
 /** Header fields of a message that was encoded in advance. They are filled in just before it is sent. */
-export interface WriteStamp {
-  uid: number;
-  generation: number;
-  oldestGeneration: number;
+export interface WriteStamp extends WriteHead {
   /** Added to every seq in the message. */
   firstSeq: number;
 }
 
 /** Fills in the header of an encoded WRITE and makes its relative seqs absolute. */
-export function stampWrite(
-  message: Uint8Array,
-  { uid, generation, oldestGeneration, firstSeq }: WriteStamp,
-): void {
+export function stampWrite(message: Uint8Array, stamp: WriteStamp): void {
+  const { firstSeq } = stamp;
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  bytes.writeUInt32LE(uid, 1);
-  bytes.writeDoubleLE(generation, 1 + 4);
-  bytes.writeDoubleLE(oldestGeneration, 1 + 4 + 8);
+  bytes.set(putWriteHead(new MessageWriter(WRITE_HEAD_BYTES), stamp).finish(), 1);
   let at = HEAD_BYTES;
   while (at < bytes.length) {
     bytes.writeDoubleLE(bytes.readDoubleLE(at + 4) + firstSeq, at + 4);
@@ -157,9 +147,7 @@ export function decodeAdditionsReply(reply: Uint8Array): number[] {
 
 /** Decodes the payload, which follows the op byte. The raw documents are views into the message. */
 export function decodeWrite(reader: MessageReader): WriteRequest {
-  const uid = reader.u32();
-  const generation = reader.whole();
-  const oldestGeneration = reader.whole();
+  const head = readWriteHead(reader);
   const action = checkAction(reader.u8());
   const documents: WriteDocument[] = [];
   let previous = -1;
@@ -172,7 +160,7 @@ export function decodeWrite(reader: MessageReader): WriteRequest {
     documents.push({ index, seq, hash, id: reader.text(), raw: reader.block() });
   }
   reader.end();
-  return { uid, generation, oldestGeneration, action, documents };
+  return { ...head, action, documents };
 }
 
 /** A queued WRITE. Until it is read, its documents are one buffer rather than thousands of objects. */
@@ -184,10 +172,9 @@ export class UnreadWrite {
   /** `reader` contains the payload after the op byte. */
   constructor(reader: MessageReader) {
     this.#payload = reader.rest();
-    const head = new MessageReader(this.#payload);
-    this.uid = head.u32();
-    head.whole();
-    this.oldestGeneration = head.whole();
+    const { uid, oldestGeneration } = readWriteHead(new MessageReader(this.#payload));
+    this.uid = uid;
+    this.oldestGeneration = oldestGeneration;
   }
 
   get bytes(): number {
@@ -201,9 +188,14 @@ export class UnreadWrite {
 }
 
 export function encodeWriteReply(reply: WriteReply): Uint8Array<ArrayBuffer> {
-  const { liveDocs, unchanged, failures, kept } = reply;
-  const writer = new MessageWriter(1 + 8 + 4 + 4 + failures.length * FAILURE_BYTES + 4 + kept.length * 8);
-  writer.u8(REPLY_OK).whole(liveDocs).u32(unchanged).u32(failures.length);
+  const { recorded, liveDocs, unchanged, failures, kept } = reply;
+  const writer = new MessageWriter(2 + 8 + 4 + 4 + failures.length * FAILURE_BYTES + 4 + kept.length * 8);
+  writer
+    .u8(REPLY_OK)
+    .u8(recorded ? 1 : 0)
+    .whole(liveDocs)
+    .u32(unchanged)
+    .u32(failures.length);
   for (const { index, code, slot, at } of failures) writer.u32(index).u8(code).u16(slot).u32(at);
   writer.u32(kept.length);
   for (const seq of kept) writer.whole(seq);
@@ -212,6 +204,7 @@ export function encodeWriteReply(reply: WriteReply): Uint8Array<ArrayBuffer> {
 
 export function decodeWriteReply(reply: Uint8Array): WriteReply {
   const reader = openReply(reply);
+  const recorded = reader.u8() === 1;
   const liveDocs = reader.whole();
   const unchanged = reader.u32();
   const failures: WriteFailure[] = [];
@@ -220,5 +213,5 @@ export function decodeWriteReply(reply: Uint8Array): WriteReply {
   }
   const kept = Array.from({ length: reader.count(8) }, () => reader.whole());
   reader.end();
-  return { liveDocs, unchanged, failures, kept };
+  return { recorded, liveDocs, unchanged, failures, kept };
 }

@@ -35,10 +35,11 @@ export class DeadDocuments {
   #released = 0;
 
   /**
-   * Called while an index is being opened. Deletes the recorded documents first, because no read can request
-   * them after a restart. Throws the envelope's errors.
+   * Called while an index is being opened. Deletes the documents that died in generations below `keptFrom`,
+   * because no read can request them after a restart. The others died in writes that may be taken back.
+   * Throws the envelope's errors.
    */
-  static async open(store: Store, uid: number): Promise<DeadDocuments> {
+  static async open(store: Store, uid: number, keptFrom: number): Promise<DeadDocuments> {
     const dead = new DeadDocuments();
     const releasedKey = releasedDocumentsKey(uid);
     const stored = await store.get(releasedKey);
@@ -46,6 +47,7 @@ export class DeadDocuments {
     for await (const [key, value] of store.entries(deadDocumentsRange(uid))) {
       const generation = numberOfKey(key);
       dead.add([{ generation, seqs: decodeDeadDocuments(value, describeKey(key)) }]);
+      if (generation >= keptFrom) continue;
       await store.batch(dead.deletes(uid, [generation], true), { sync: false });
       dead.forget([generation]);
     }
@@ -59,11 +61,9 @@ export class DeadDocuments {
 
   /** Returns the store operations that record these lists. Call `add` once they are durable. */
   puts(uid: number, lists: readonly DeadList[]): StoreOp[] {
-    return lists.map(({ generation, seqs }) => ({
-      type: "put",
-      key: deadDocumentsKey(uid, generation),
-      value: encode([...(this.#lists.get(generation) ?? []), ...seqs]),
-    }));
+    return lists.map(({ generation, seqs }) =>
+      putDeadDocuments(uid, generation, [...(this.#lists.get(generation) ?? []), ...seqs]),
+    );
   }
 
   add(lists: readonly DeadList[]): void {
@@ -132,11 +132,13 @@ export function decodeReleasedDocuments(bytes: Uint8Array, what: string): number
   return new DataView(payload.buffer, payload.byteOffset).getFloat64(0, true);
 }
 
-function encode(seqs: readonly number[]): Uint8Array {
+/** Returns the store operation that records which documents died in a generation. */
+export function putDeadDocuments(uid: number, generation: number, seqs: readonly number[]): StoreOp {
   const bytes = new Uint8Array(seqs.length * 8);
   const view = new DataView(bytes.buffer);
   for (const [i, seq] of seqs.entries()) view.setFloat64(i * 8, seq, true);
-  return seal(ENVELOPE_DEAD_DOCUMENTS, DEAD_DOCUMENTS_VERSION, bytes);
+  const value = seal(ENVELOPE_DEAD_DOCUMENTS, DEAD_DOCUMENTS_VERSION, bytes);
+  return { type: "put", key: deadDocumentsKey(uid, generation), value };
 }
 
 /** Returns the seqs in a stored record. Throws the envelope's errors. */

@@ -1,6 +1,9 @@
 // A segment's deleted rows in stored form, which is one bit per row in an envelope. The engine works on its
 // own bitsets of live rows, which are derived from this form. Immutable: a change creates a new object.
 import { DamagedBytesError, ENVELOPE_DELETED_ROWS, seal, unseal } from "../storage/envelope.js";
+import { deletedRowsKey, describeKey } from "../storage/keyspace.js";
+import type { Store } from "../storage/store.js";
+import type { SegmentRecord } from "./manifest.js";
 
 const DELETED_ROWS_VERSION = 1;
 
@@ -46,6 +49,16 @@ export class DeletedRows {
     return new DeletedRows(bits, count);
   }
 
+  /** Returns the rows that the other set, for the same segment, does not contain. */
+  beyond(other: DeletedRows): number[] {
+    const rows: number[] = [];
+    for (let at = 0; at < this.#bits.length; at++) {
+      const byte = this.#bits[at]! & ~other.#bits[at]!;
+      for (let bit = 0; byte >> bit !== 0; bit++) if (((byte >> bit) & 1) !== 0) rows.push(at * 8 + bit);
+    }
+    return rows;
+  }
+
   *rows(): IterableIterator<number> {
     for (const [at, byte] of this.#bits.entries()) {
       for (let bit = 0; byte >> bit !== 0; bit++) {
@@ -53,4 +66,21 @@ export class DeletedRows {
       }
     }
   }
+}
+
+/** Reads the deleted rows of one of the manifest's segments. Throws the envelope's errors. */
+export async function readDeletedRows(
+  store: Store,
+  uid: number,
+  { id, rows, deleted }: SegmentRecord,
+): Promise<DeletedRows> {
+  if (deleted === 0) return DeletedRows.none(rows);
+  const key = deletedRowsKey(uid, id);
+  const what = describeKey(key);
+  const stored = await store.get(key);
+  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
+  const found = DeletedRows.decode(stored, rows, what);
+  if (found.count !== deleted)
+    throw new DamagedBytesError(`${what}: ${found.count} rows, the manifest says ${deleted}`);
+  return found;
 }

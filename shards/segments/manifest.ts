@@ -4,15 +4,20 @@
 //
 //   table Segment  { id:uint; rows:uint; bytes:uint; pieces:uint; schema_version:uint;
 //                    first_seq:double; last_seq:double; deleted:uint; }
+//   table Doubtful { generation:double; shards:uint; max_seq_before:double; }
 //   table Manifest { generation:double; max_seq:double; next_segment:uint; schema_version:uint;
-//                    segments:[Segment]; }
+//                    segments:[Segment]; published:double; in_doubt:[Doubtful]; }
+//
+// Version 2 has the last two fields, which only an index in several shards needs. The manifest of any other
+// index is still written as version 1, which older builds read.
 //
 // The table code is written by hand: field n has vtable offset 4 + 2n. ON DISK - never renumber, only append.
 import { Builder, ByteBuffer } from "flatbuffers";
 import { keepShape } from "../../engine-wasm/host/runtime/kept-shapes.js";
 import { DamagedBytesError, ENVELOPE_MANIFEST, seal, unseal } from "../storage/envelope.js";
 
-const MANIFEST_VERSION = 1;
+const MANIFEST_VERSION = 2;
+const MANIFEST_VERSION_ONE_SHARD = 1;
 
 keepShape(new Builder(1));
 
@@ -31,6 +36,15 @@ export interface SegmentRecord {
   deleted: number;
 }
 
+/** A write to several shards that this shard has stored, and that the others may not have stored. */
+export interface DoubtfulWrite {
+  generation: number;
+  /** Number of shards that got a part of the write. */
+  shards: number;
+  /** Largest seq before the write. The write's own documents have larger ones. */
+  maxSeqBefore: number;
+}
+
 export interface Manifest {
   /** The generation of the last committed write. */
   generation: number;
@@ -41,10 +55,18 @@ export interface Manifest {
   schemaVersion: number;
   /** Ascending by seq, without overlaps. */
   segments: SegmentRecord[];
+  /**
+   * Every write up to this generation is known to be published. 0 if the index has never been in several
+   * shards.
+   */
+  published: number;
+  /** Later writes to several shards, ascending by generation. */
+  inDoubt: DoubtfulWrite[];
 }
 
 const SEGMENT_FIELDS = 8;
-const MANIFEST_FIELDS = 5;
+const DOUBTFUL_FIELDS = 3;
+const MANIFEST_FIELDS = 7;
 
 function fieldAt(index: number): number {
   return 4 + 2 * index;
@@ -63,20 +85,40 @@ function addSegment(builder: Builder, segment: SegmentRecord): number {
   return builder.endObject();
 }
 
-export function encodeManifest(manifest: Manifest): Uint8Array {
-  const builder = new Builder(64 + manifest.segments.length * 64);
-  const tables = manifest.segments.map((segment) => addSegment(builder, segment));
+function addDoubtful(builder: Builder, write: DoubtfulWrite): number {
+  builder.startObject(DOUBTFUL_FIELDS);
+  builder.addFieldFloat64(0, write.generation, 0);
+  builder.addFieldInt32(1, write.shards, 0);
+  builder.addFieldFloat64(2, write.maxSeqBefore, 0);
+  return builder.endObject();
+}
+
+function addTables(builder: Builder, tables: number[]): number {
   builder.startVector(4, tables.length, 4);
   for (const table of tables.reverse()) builder.addOffset(table);
-  const segments = builder.endVector();
+  return builder.endVector();
+}
+
+export function encodeManifest(manifest: Manifest): Uint8Array {
+  const { published, inDoubt } = manifest;
+  const builder = new Builder(64 + manifest.segments.length * 64 + inDoubt.length * 48);
+  const segments = addTables(
+    builder,
+    manifest.segments.map((segment) => addSegment(builder, segment)),
+  );
+  const doubtful = inDoubt.map((write) => addDoubtful(builder, write));
+  const writes = doubtful.length === 0 ? 0 : addTables(builder, doubtful);
   builder.startObject(MANIFEST_FIELDS);
   builder.addFieldFloat64(0, manifest.generation, 0);
   builder.addFieldFloat64(1, manifest.maxSeq, 0);
   builder.addFieldInt32(2, manifest.nextSegment, 0);
   builder.addFieldInt32(3, manifest.schemaVersion, 0);
   builder.addFieldOffset(4, segments, 0);
+  builder.addFieldFloat64(5, published, 0);
+  builder.addFieldOffset(6, writes, 0);
   builder.finish(builder.endObject());
-  return seal(ENVELOPE_MANIFEST, MANIFEST_VERSION, builder.asUint8Array());
+  const version = published > 0 || inDoubt.length > 0 ? MANIFEST_VERSION : MANIFEST_VERSION_ONE_SHARD;
+  return seal(ENVELOPE_MANIFEST, version, builder.asUint8Array());
 }
 
 /** A FlatBuffers table at an absolute position. A missing field reads as 0, as the format defines. */
@@ -114,7 +156,7 @@ class Table {
 
 /** Decodes and checks a manifest. Throws the envelope's errors; `what` names the record in error messages. */
 export function decodeManifest(bytes: Uint8Array, what: string): Manifest {
-  const payload = unseal(ENVELOPE_MANIFEST, MANIFEST_VERSION, bytes, what);
+  const payload = unseal(ENVELOPE_MANIFEST, MANIFEST_VERSION, bytes, what, MANIFEST_VERSION_ONE_SHARD);
   const buffer = new ByteBuffer(payload);
   const root = new Table(buffer, buffer.readInt32(0));
   const manifest: Manifest = {
@@ -132,6 +174,12 @@ export function decodeManifest(bytes: Uint8Array, what: string): Manifest {
       lastSeq: table.double(6),
       deleted: table.uint(7),
     })),
+    published: root.double(5),
+    inDoubt: root.tables(6).map((table) => ({
+      generation: table.double(0),
+      shards: table.uint(1),
+      maxSeqBefore: table.double(2),
+    })),
   };
   checkOrder(manifest, what);
   return manifest;
@@ -145,5 +193,12 @@ function checkOrder(manifest: Manifest, what: string): void {
       throw new DamagedBytesError(`${what}: segment ${id} does not fit`);
     }
     previous = lastSeq;
+  }
+  let earlier = manifest.published;
+  for (const { generation, maxSeqBefore } of manifest.inDoubt) {
+    if (generation <= earlier || generation > manifest.generation || maxSeqBefore > manifest.maxSeq) {
+      throw new DamagedBytesError(`${what}: the write of generation ${generation} does not fit`);
+    }
+    earlier = generation;
   }
 }

@@ -121,6 +121,19 @@ export function killRows(engine: Engine, entry: LiveSegment, rows: Iterable<numb
   return copy === 0 ? entry.live : new LiveRows(engine, copy, count);
 }
 
+/** Returns the segment's live rows together with `rows`. Null if no row of the segment is deleted. */
+export function reviveRows(
+  engine: Engine,
+  { segment, live }: LiveSegment,
+  rows: readonly number[],
+): LiveRows | null {
+  if (live === null) return null;
+  const count = segment.record.rows;
+  const copy = engine.liveCopy(live.address, count);
+  engine.revive(copy, rows);
+  return new LiveRows(engine, copy, count);
+}
+
 export function liveOf(engine: Engine, deleted: DeletedRows, segment: OpenSegment): LiveRows | null {
   return killRows(engine, { segment, live: null }, deleted.rows());
 }

@@ -158,6 +158,15 @@ export interface SegmentSummary {
   lastSeq: number;
 }
 
+/** Reads the seq of each row. Requires bytes that `summarize` accepts. */
+export function readSeqs(bytes: Uint8Array): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const seqs = view.getUint32(SEG_SEQS, true);
+  return Float64Array.from({ length: view.getUint32(SEG_ROWS, true) }, (_, row) =>
+    Number(view.getBigUint64(seqs + row * 8, true)),
+  );
+}
+
 /**
  * Reads the counts from a segment's header, and the first and last seq from its seq table. Throws
  * DamagedBytesError.

@@ -69,10 +69,16 @@ export function seal(
 }
 
 /**
- * Returns the payload as a view. Throws ForeignBytesError, OtherVersionError or DamagedBytesError; `what`
- * names the record in error messages.
+ * Returns the payload as a view. Accepts the versions from `oldest` to `version`. Throws ForeignBytesError,
+ * OtherVersionError or DamagedBytesError; `what` names the record in error messages.
  */
-export function unseal(kind: number, version: number, bytes: Uint8Array, what: string): Uint8Array {
+export function unseal(
+  kind: number,
+  version: number,
+  bytes: Uint8Array,
+  what: string,
+  oldest = version,
+): Uint8Array {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.length < 4 || view.readUInt32LE(0) !== MAGIC) {
     throw new ForeignBytesError(`${what}: not written by Skein`);
@@ -85,7 +91,7 @@ export function unseal(kind: number, version: number, bytes: Uint8Array, what: s
     throw new DamagedBytesError(`${what}: damaged (length or checksum)`);
   }
   if (foundKind !== kind) throw new ForeignBytesError(`${what}: kind ${foundKind}, expected ${kind}`);
-  if (foundVersion !== version) {
+  if (foundVersion < oldest || foundVersion > version) {
     throw new OtherVersionError(`${what}: format version ${foundVersion}, this build reads ${version}`);
   }
   return view.subarray(AT_PAYLOAD);

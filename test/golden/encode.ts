@@ -57,6 +57,7 @@ export const FIXTURES: Readonly<Record<string, Encode>> = {
   "segment-blocks-v1.hex": (bench) => segment(bench, BLOCKS),
   "model-v1.hex": () => encodeModel(MODEL),
   "manifest-v1.hex": () => encodeManifest(V.MANIFEST),
+  "manifest-v2.hex": () => encodeManifest(V.SPREAD_MANIFEST),
   "piece-v1.hex": () => putBy([...putPieces(V.UID, 1, () => V.PIECE)][0]),
   "unfinished-v1.hex": unfinished,
   "deleted-rows-v1.hex": () => DeletedRows.none(V.DELETED_ROWS_OF).with(V.DELETED_ROWS).encode(),

@@ -37,6 +37,7 @@ type Decode = (bytes: Uint8Array) => unknown;
 /** Records in envelopes, by fixture: each one's decoder and expected value. */
 const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
   "manifest-v1.hex": { decode: (bytes) => decodeManifest(bytes, "x"), says: V.MANIFEST },
+  "manifest-v2.hex": { decode: (bytes) => decodeManifest(bytes, "x"), says: V.SPREAD_MANIFEST },
   "piece-v1.hex": { decode: (bytes) => Buffer.from(decodePiece(bytes, "x")), says: V.PIECE },
   "unfinished-v1.hex": { decode: (bytes) => decodeUnfinished(bytes, "x"), says: V.UNFINISHED_PIECES },
   "deleted-rows-v1.hex": {
@@ -96,11 +97,12 @@ describe.each(Object.entries(RECORDS))("%s", (file, { decode, says }) => {
 
   test("is told apart when foreign, of another version or damaged", () => {
     const stored = readFixture(file);
-    const other = Object.keys(RECORDS).find((name) => name !== file)!;
+    const kindOf = (name: string): string => name.split("-v")[0]!;
+    const other = Object.keys(RECORDS).find((name) => kindOf(name) !== kindOf(file))!;
     expect(() => decode(readFixture(other))).toThrow(ForeignBytesError);
     expect(() => decode(Buffer.from("something else"))).toThrow(ForeignBytesError);
     expect(() => decode(ofVersion(stored, 0))).toThrow(OtherVersionError);
-    expect(() => decode(ofVersion(stored, 2))).toThrow(OtherVersionError);
+    expect(() => decode(ofVersion(stored, 3))).toThrow(OtherVersionError);
     for (let at = 4; at < stored.length; at++) {
       expect(() => decode(flipped(stored, at)), `byte ${at}`).toThrow(DamagedBytesError);
     }

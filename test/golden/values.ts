@@ -26,6 +26,8 @@ export const MANIFEST: Manifest = {
   maxSeq: 2 ** 50,
   nextSegment: 12,
   schemaVersion: 3,
+  published: 0,
+  inDoubt: [],
   segments: [
     {
       id: 11,
@@ -38,6 +40,15 @@ export const MANIFEST: Manifest = {
       deleted: 7,
     },
     { id: 4, rows: 1, bytes: 200, pieces: 1, schemaVersion: 3, firstSeq: 1501, lastSeq: 1501, deleted: 0 },
+  ],
+};
+
+export const SPREAD_MANIFEST: Manifest = {
+  ...MANIFEST,
+  published: 2 ** 40 - 3,
+  inDoubt: [
+    { generation: 2 ** 40 - 1, shards: 2, maxSeqBefore: 1501 },
+    { generation: 2 ** 40, shards: 65_535, maxSeqBefore: 2 ** 50 },
   ],
 };
 

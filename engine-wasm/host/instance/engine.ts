@@ -141,6 +141,12 @@ export class Engine {
     return this.#instance.run((kernels) => kernels.liveKill(live, row)) === 1;
   }
 
+  /** Marks deleted rows as live again. They must be below the bitset's row count. */
+  revive(live: number, rows: readonly number[]): void {
+    const bits = this.#instance.view();
+    for (const row of rows) bits[live + (row >> 3)] = bits[live + (row >> 3)]! | (1 << (row & 7));
+  }
+
   liveCount(live: number, rows: number): number {
     return this.#instance.run((kernels) => kernels.liveCount(live, rows));
   }

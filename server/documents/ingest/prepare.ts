@@ -262,6 +262,9 @@ function refusalCode({ status, start, end }: SplitDocument, action: Action, limi
   return action === Action.DELETE ? DOC_OK : DOC_NOT_OBJECT;
 }
 
+/** The head is filled in just before the message is sent (stampWrite). */
+const UNSTAMPED = { uid: 0, generation: 0, oldestGeneration: 0, published: 0, shards: 0 };
+
 function encode(action: Action, documents: WriteDocument[]): Uint8Array<ArrayBuffer> {
-  return encodeWrite({ uid: 0, generation: 0, oldestGeneration: 0, action, documents });
+  return encodeWrite({ ...UNSTAMPED, action, documents });
 }

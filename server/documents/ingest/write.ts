@@ -3,7 +3,6 @@
 // rest.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../../shards/protocol/ops.js";
-import { stampWrite } from "../../../shards/protocol/write.js";
 import type { ByteQuotas } from "../../access/tenants/byte-quota.js";
 import type { DocumentQuota } from "../../access/tenants/document-quota.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
@@ -172,10 +171,8 @@ async function writeAllowed(
 
   async function send() {
     try {
-      return await ingest.writes.write(record.uid, seqs, (stamp) => {
-        for (const { message } of messages) stampWrite(message, stamp);
-        return new Map(messages.map(({ shard, message }) => [places[shard]!, message]));
-      });
+      const parts = new Map(messages.map(({ shard, message }) => [places[shard]!, message]));
+      return await ingest.writes.write(record.uid, seqs, parts);
     } catch (error) {
       throw asDocumentError(error);
     }

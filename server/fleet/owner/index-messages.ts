@@ -5,6 +5,7 @@ import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import {
   decodeOpenReply,
   decodeSizeReply,
+  decodeStandingReply,
   decodeStatsReply,
   encodeClose,
   encodeDrop,
@@ -14,9 +15,11 @@ import {
   encodeSize,
   encodeStanding,
   encodeStats,
+  encodeTakeBack,
   type IndexSize,
   type IndexStats,
   type OpenReply,
+  type Standing,
 } from "../../../shards/protocol/control.js";
 import { isUnreadable, SHARD_NOT_OPEN, ShardError } from "../../../shards/protocol/errors.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
@@ -51,17 +54,32 @@ export class IndexMessages {
     this.#options = options;
   }
 
-  /** Opens the index in all shards of `location`. Returns their replies, in the location's order. */
-  open(record: IndexRecord, location: Location): Promise<OpenReply[]> {
-    return this.#in(location, (data) => this.#encodeOpen(record, data), decodeOpenReply);
+  /**
+   * Opens the index in all shards of `location`. `published` is its published generation. Returns the shards'
+   * replies, in the location's order.
+   */
+  open(record: IndexRecord, location: Location, published: number): Promise<OpenReply[]> {
+    return this.#in(location, (data) => this.#encodeOpen(record, data, published), decodeOpenReply);
   }
 
   /**
    * Opens the index in one shard, sending the message with `ask`. If the index is damaged, reports the damage
    * and resolves with null.
    */
-  async openIn(shard: number, record: IndexRecord, data: number, ask: Ask): Promise<OpenReply | null> {
-    return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
+  async openIn(
+    shard: number,
+    record: IndexRecord,
+    data: number,
+    published: number,
+    ask: Ask,
+  ): Promise<OpenReply | null> {
+    return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data, published)), decodeOpenReply);
+  }
+
+  /** Takes back the index's writes after `generation`. The index must not be open. */
+  async takeBack(record: IndexRecord, generation: number): Promise<void> {
+    const location = this.#options.locations.of(record);
+    await this.#in(location, (data) => encodeTakeBack(data, generation), decodeEmptyReply);
   }
 
   /** Closes the index. Succeeds even if it is not open. */
@@ -112,8 +130,8 @@ export class IndexMessages {
    * If the shard cannot report an index's standing because the index is damaged, reports the damage and
    * returns null for that index.
    */
-  async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(OpenReply | null)[]> {
-    const told: (OpenReply | null)[] = [];
+  async standing(shard: number, records: readonly IndexRecord[], ask: Ask): Promise<(Standing | null)[]> {
+    const told: (Standing | null)[] = [];
     for (let at = 0; at < records.length; at += INDEXES_PER_MESSAGE) {
       const some = records.slice(at, at + INDEXES_PER_MESSAGE);
       const questions = some.map((record) => {
@@ -121,7 +139,8 @@ export class IndexMessages {
         return encodeStanding({ uid: data, schemaVersion: record.schemaVersion, made: isMade(record) });
       });
       const reply = await ask(encodeTogether(questions));
-      for (const part of decodeTogetherReply(reply)) told.push(this.#unlessDamaged(shard, part));
+      for (const part of decodeTogetherReply(reply))
+        told.push(this.#unlessDamaged(shard, part, decodeStandingReply));
     }
     return told;
   }
@@ -156,9 +175,9 @@ export class IndexMessages {
    * Returns each index's standing in each of its shards: one array per record, in shard order. An entry is
    * null if the index is damaged in that shard.
    */
-  async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
+  async standingOf(records: readonly IndexRecord[]): Promise<(Standing | null)[][]> {
     const { locations, ask } = this.#options;
-    const told = new Map(records.map(({ uid }): [number, (OpenReply | null)[]] => [uid, []]));
+    const told = new Map(records.map(({ uid }): [number, (Standing | null)[]] => [uid, []]));
     const inShard = locations.all.map((shard) =>
       records.filter((record) => locations.of(record).places.includes(shard)),
     );
@@ -170,19 +189,20 @@ export class IndexMessages {
     return [...told.values()];
   }
 
-  #encodeOpen(record: IndexRecord, data: number): Message {
+  #encodeOpen(record: IndexRecord, data: number, published: number): Message {
     const vectors = this.#options.policyOf(record);
     return encodeOpen({
       uid: data,
       schema: resolvedSchemaOf(record).shardSchema,
       made: isMade(record),
       vectors,
+      published,
     });
   }
 
-  #unlessDamaged(shard: number, reply: Uint8Array): OpenReply | null {
+  #unlessDamaged<T>(shard: number, reply: Uint8Array, decode: (reply: Uint8Array) => T): T | null {
     try {
-      return decodeOpenReply(reply);
+      return decode(reply);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       this.#options.onDamage(shard, error);

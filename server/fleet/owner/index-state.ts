@@ -30,6 +30,11 @@ export class IndexState extends IndexHandle<Generations> {
    * and all of them spread over the shards.
    */
   isMoving = false;
+  /**
+   * Generation of the last write that is not in all of its shards, while no shard has recorded that it is
+   * published all the same; 0 if there is none. A restart would take it back, together with later writes.
+   */
+  inDoubt = 0;
   /** Number of live documents in each shard of the newest location. */
   readonly #liveDocs = new Map<number, number>();
 

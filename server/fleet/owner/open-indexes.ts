@@ -13,6 +13,7 @@ import type { Recorder } from "../../ground/metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import type { IndexHandles, IndexUse } from "../reads/reads.js";
 import type { Ask } from "../threads/shard-pool.js";
+import { resolveDoubts } from "./in-doubt.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
 import { IndexRegistry } from "./index-registry.js";
 import { IndexState } from "./index-state.js";
@@ -128,10 +129,11 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
   }
 
   /**
-   * Registers indexes that are already stored, with the standing that the shards report. Does not open them.
+   * Registers indexes that are already stored, with the standing that the shards report, after taking back
+   * the writes that not all shards have. Does not open them.
    */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
-    const told = await this.messages.standingOf(records);
+    const told = await resolveDoubts(records, this.messages, this.#options.log);
     for (const [i, record] of records.entries()) {
       const standing = told[i]!.filter((one) => one !== null);
       if (standing.length < told[i]!.length) continue;
@@ -231,7 +233,7 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     const state = this.state(uid);
     const startedMs = performance.now();
     try {
-      const replies = await this.messages.open(state.record, state.newest);
+      const replies = await this.messages.open(state.record, state.newest, state.generations.published);
       fault("open.after-shards");
       state.setAllLiveDocs(replies);
       state.failing = false;

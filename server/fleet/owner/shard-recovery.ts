@@ -35,7 +35,8 @@ export async function recoverShard(
     for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
       // If the index is damaged, the shard reports the damage for every later request, and recovery continues
       // with the next index.
-      const reply = await messages.openIn(shard, state!.record, location.data, ask);
+      const { record, generations } = state!;
+      const reply = await messages.openIn(shard, record, location.data, generations.published, ask);
       if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
     }
   }

@@ -1,13 +1,16 @@
 // Writes to the indexes. Each write gets a new generation, is sent to the shards in generation order, and is
 // published once it is durable there. Knows nothing about the documents' contents.
+import { encodePublished } from "../../../shards/protocol/control.js";
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../../shards/protocol/program.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import {
   decodeCountUnseenReply,
   encodeCountUnseen,
   encodeDeleteUnseen,
   type SeqSet,
 } from "../../../shards/protocol/unseen.js";
-import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../../shards/protocol/write.js";
+import { decodeWriteReply, stampWrite, type WriteFailure } from "../../../shards/protocol/write.js";
+import type { WriteHead } from "../../../shards/protocol/write-head.js";
 import { asReady, type IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
@@ -92,31 +95,27 @@ export class Writes {
   }
 
   /**
-   * Sends one write to the shards for which `encode` returns a message. Call it between `enter` and `leave`.
-   * The write uses `seqs` sequence numbers. Resolves when the write is durable and visible to reads. Messages
-   * are encoded and sent in the same turn of the event loop, so writes reach every shard in generation order.
-   * Rejects if all shards refused the write, or if any shard failed in an unexpected way.
+   * Sends one write to its shards. `messages` are encoded WRITEs by shard. Call it between `enter` and
+   * `leave`. The write uses `seqs` sequence numbers. Resolves when the write is durable and visible to reads.
+   * Messages are stamped and sent in the same turn of the event loop, so writes reach every shard in
+   * generation order. Rejects if all shards refused the write, or if any shard failed in an unexpected way.
    */
-  async write(
-    uid: number,
-    seqs: number,
-    encode: (stamp: WriteStamp) => ReadonlyMap<number, Message>,
-  ): Promise<WriteOutcome> {
-    const replies = await this.#publish(uid, (state, generation, oldestGeneration) => {
-      const { data } = state.newest;
-      const stamp = { uid: data, generation, oldestGeneration, firstSeq: state.takeSeqs(seqs) };
-      return Array.from(encode(stamp), async ([shard, message]) => {
+  async write(uid: number, seqs: number, messages: ReadonlyMap<number, Message>): Promise<WriteOutcome> {
+    const replies = await this.#publish(uid, messages.size, (state, head) => {
+      const stamp = { ...head, firstSeq: state.takeSeqs(seqs) };
+      return Array.from(messages, async ([shard, message]) => {
+        stampWrite(message, stamp);
         try {
           const reply = await this.#calls.call(shard, message, decodeWriteReply);
           state.setLiveDocs(shard, reply.liveDocs);
-          return reply;
+          return { ...reply, shard };
         } catch (error) {
           if (error instanceof SkeinError) return { shard, error };
           throw error;
         }
       });
     });
-    const refused = replies.filter((reply) => "error" in reply);
+    const refused = replies.flatMap((reply) => ("failures" in reply ? [] : [reply]));
     if (refused.length > 0 && refused.length === replies.length) throw refused[0]!.error;
     const done = replies.filter((reply) => "failures" in reply);
     return {
@@ -143,7 +142,7 @@ export class Writes {
       const deleted = await this.#jobs.run(job, async () => {
         const state = this.#indexes.state(uid);
         if (state.rebuilding || state.record.schemaVersion !== record.schemaVersion) return undefined;
-        return this.#delete(uid, (stamp) => encodeDeleteWhere({ ...stamp, program }));
+        return this.#delete(uid, (head) => encodeDeleteWhere({ ...head, program }));
       });
       if (deleted !== undefined) return deleted;
     }
@@ -155,19 +154,19 @@ export class Writes {
    * with the number of deleted documents once the deletion is visible.
    */
   deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
-    return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));
+    return this.#delete(uid, (head) => encodeDeleteUnseen({ ...head, beforeSeq, kept }));
   }
 
   /** Number of documents that `deleteUnseen` would delete. */
   async countUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     const { state, end } = await this.#indexes.use(uid);
     const generation = state.generations.hold();
-    const { oldest: oldestGeneration } = state.generations;
     try {
       const { data, places } = state.locationAt(generation);
+      const head = headOf(state, data, generation, places.length);
       const counts = await this.#calls.each(
         places,
-        () => encodeCountUnseen({ uid: data, generation, oldestGeneration, beforeSeq, kept }),
+        () => encodeCountUnseen({ ...head, beforeSeq, kept }),
         decodeCountUnseenReply,
       );
       return counts.reduce((sum, count) => sum + count, 0);
@@ -210,45 +209,43 @@ export class Writes {
   }
 
   /** Sends the same deletion to all of the index's shards, as one write with one generation. */
-  async #delete(
-    uid: number,
-    encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,
-  ): Promise<number> {
+  async #delete(uid: number, encode: (head: WriteHead) => Message): Promise<number> {
     const { location, leave } = await this.enter(uid);
     try {
-      const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
+      const replies = await this.#publish(uid, location.places.length, (state, head) =>
         location.places.map(async (shard) => {
-          const request = encode({ uid: location.data, generation, oldestGeneration });
-          const reply = await this.#calls.call(shard, request, decodeDeleteWhereReply);
+          const reply = await this.#calls.call(shard, encode(head), decodeDeleteWhereReply);
           state.setLiveDocs(shard, reply.liveDocs);
-          return reply.deleted;
+          return { ...reply, shard, recorded: true };
         }),
       );
-      return deleted.reduce((sum, count) => sum + count, 0);
+      return replies.reduce((sum, { deleted }) => sum + deleted, 0);
     } finally {
       leave();
     }
   }
 
   /**
-   * Runs a write with a new generation. The generation finishes even if the write fails, so that later
-   * generations can become visible.
+   * Runs a write with a new generation in `shards` shards. The generation finishes even if the write fails,
+   * so that later generations can become visible.
    */
-  async #publish<T>(
+  async #publish<T extends Part>(
     uid: number,
-    send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
+    shards: number,
+    send: (state: IndexState, head: WriteHead) => Promise<T>[],
   ): Promise<T[]> {
     const { state, end } = await this.#indexes.use(uid);
     try {
-      return await this.#publishOpen(state, send);
+      return await this.#publishOpen(state, shards, send);
     } finally {
       end();
     }
   }
 
-  async #publishOpen<T>(
+  async #publishOpen<T extends Part>(
     state: IndexState,
-    send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
+    shards: number,
+    send: (state: IndexState, head: WriteHead) => Promise<T>[],
   ): Promise<T[]> {
     await this.#gate.enter();
     const { generations } = state;
@@ -256,8 +253,13 @@ export class Writes {
     let results: PromiseSettledResult<T>[];
     try {
       fault("write.before-shards");
-      results = await Promise.allSettled(send(state, generation, generations.oldest));
+      results = await Promise.allSettled(send(state, headOf(state, state.newest.data, generation, shards)));
       fault("write.after-shards");
+      if (!isWhole(results)) {
+        await generations.visible(generation - 1);
+        state.inDoubt = generation;
+        await this.#recordPublished(state, generation, results).catch(() => undefined); // tried again below
+      }
     } finally {
       generations.finish(generation);
       this.#gate.leave();
@@ -267,6 +269,64 @@ export class Writes {
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     await generations.visible(generation);
+    if (state.inDoubt > 0) await this.#recordPublished(state, generations.published, results);
     return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
+
+  /**
+   * Makes one of the index's shards record that every write up to `generation` is published, so that a
+   * restart takes none of them back, even if a shard does not have its part. Tries the shards that have just
+   * replied first. Throws SK-SE-503 if no shard can record it.
+   */
+  async #recordPublished(
+    state: IndexState,
+    generation: number,
+    results: readonly PromiseSettledResult<Part>[],
+  ): Promise<void> {
+    const { data, places } = state.newest;
+    const able = results.flatMap((one) =>
+      one.status === "fulfilled" && "recorded" in one.value ? [one.value.shard] : [],
+    );
+    let failure: unknown;
+    for (const shard of new Set([...able, ...places])) {
+      try {
+        await this.#calls.call(shard, encodePublished(data, generation), decodeEmptyReply);
+        if (generation >= state.inDoubt) state.inDoubt = 0;
+        return;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw new SkeinError("SK-SE-503", "the write may have been stored, but not for certain; retry", {
+      retryAfter: 5,
+      cause: failure,
+    });
+  }
+}
+
+/** What a shard replied to its part of a write, or why it refused the part. */
+type Part = { readonly shard: number } & ({ readonly recorded: boolean } | { readonly error: SkeinError });
+
+/** True if a restart would find the shards in agreement: all have recorded the write, or none has. */
+function isWhole(parts: readonly PromiseSettledResult<Part>[]): boolean {
+  if (parts.length <= 1) return true;
+  const outcomes = new Set(
+    parts.map((part) => {
+      if (part.status === "rejected") return "unknown";
+      if ("recorded" in part.value) return part.value.recorded;
+      return part.value.error.code === "SK-SYS-503" ? false : "unknown"; // storage refused: nothing changed
+    }),
+  );
+  return outcomes.size === 1 && !outcomes.has("unknown");
+}
+
+function headOf(
+  { generations, newest }: IndexState,
+  data: number,
+  generation: number,
+  shards: number,
+): WriteHead {
+  const { oldest: oldestGeneration, published } = generations;
+  const isAlone = newest.places.length === 1;
+  return { uid: data, generation, oldestGeneration, published: isAlone ? 0 : published, shards };
 }

@@ -7,10 +7,10 @@ import type { Message, ShardPool } from "./shard-pool.js";
 type Decode<T> = (reply: Uint8Array) => T;
 
 export class ShardCalls {
-  readonly #pool: ShardPool;
+  readonly #pool: Pick<ShardPool, "ask" | "count">;
   readonly #onDamage: (shard: number, error: ShardError) => void;
 
-  constructor(pool: ShardPool, onDamage: (shard: number, error: ShardError) => void) {
+  constructor(pool: Pick<ShardPool, "ask" | "count">, onDamage: (shard: number, error: ShardError) => void) {
     this.#pool = pool;
     this.#onDamage = onDamage;
   }

@@ -52,7 +52,8 @@ export async function moveIndex({
   const expected = await stream.open();
   const vectors = vectorPolicy(record, expected);
   const { shardSchema: schema } = resolvedSchemaOf(record);
-  await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
+  const open = { uid: data, schema, made: false, vectors, published: 0 };
+  await each(ask, places, () => encodeOpen(open), decodeOpenReply);
   // Vectors are copied along with their documents. If a model made them, they are valid only in shards that
   // have the model.
   const model = vectors.source === "documents" ? await newestModel(source) : null;

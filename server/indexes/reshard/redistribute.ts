@@ -8,8 +8,11 @@ import type { EngineModule } from "../../../engine-wasm/host/instance/engine-mod
 import { encodeClose, encodeDrop, encodePing, encodeShutdown } from "../../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { hasDatabase } from "../../../shards/storage/level-reader/level-files.js";
+import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { dataNumbers, Locations, startsAtHome } from "../../catalog/schema/placement.js";
+import { resolveDoubts } from "../../fleet/owner/in-doubt.js";
+import { IndexMessages } from "../../fleet/owner/index-messages.js";
 import { ShardPool } from "../../fleet/threads/shard-pool.js";
 import { fault } from "../../ground/fault.js";
 import type { Limits } from "../../ground/limits.js";
@@ -46,6 +49,7 @@ export async function redistribute(options: RedistributeOptions): Promise<Readon
   let closed: PromiseSettledResult<void>[] = [];
   try {
     for (const one of pools) await one.start();
+    await resolveDoubts(indexes, messagesTo(source), log);
     const done = new Set(plan.done);
     const progress = new ReshardProgress(log, from, to);
     const [sourceOf, targetOf] = [new Locations(from), new Locations(to)];
@@ -92,6 +96,17 @@ async function dropEarlier(target: ShardPool, uid: number): Promise<void> {
   const { all } = new Locations(target.count);
   for (const data of dataNumbers({ uid }))
     await each(askOf(target), all, () => encodeDrop(data), decodeEmptyReply);
+}
+
+function messagesTo(pool: ShardPool): IndexMessages {
+  return new IndexMessages({
+    locations: new Locations(pool.count),
+    ask: askOf(pool),
+    policyOf: (record) => vectorPolicy(record, 0),
+    onDamage: (_shard, error) => {
+      throw error;
+    },
+  });
 }
 
 function askOf(pool: ShardPool): AskShard {

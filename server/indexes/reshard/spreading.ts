@@ -213,7 +213,7 @@ export class Spreading {
     fault("spread.after-copy");
     state.isMoving = true; // from now on, a restarted shard also opens the copy
     // A shard that restarted before that has not opened its part, so open the copy once more.
-    const told = await indexes.messages.open(record, spread);
+    const told = await indexes.messages.open(record, spread, state.generations.published);
     const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
     if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
     return told;

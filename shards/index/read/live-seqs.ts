@@ -3,6 +3,7 @@
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
 import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";
+import { readSeqs } from "../../segments/segment-pieces.js";
 
 /**
  * Returns at most `limit` seqs above `afterSeq`, ascending. Works with raw engine addresses, so it must stay
@@ -66,13 +67,16 @@ export function leastIdHashes(
 }
 
 /** The seqs of all rows in a segment, including deleted rows. */
-export function seqsOf(engine: Engine, { address, record }: OpenSegment): Float64Array {
+export function seqsOf(engine: Engine, { address }: OpenSegment): Float64Array {
+  return readSeqs(engine.segmentView(address));
+}
+
+/** The seqs of these rows of a segment. */
+export function seqsOfRows(engine: Engine, { address }: OpenSegment, rows: readonly number[]): number[] {
   const bytes = engine.segmentView(address);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const at = view.getUint32(SEG_SEQS, true);
-  return Float64Array.from({ length: record.rows }, (_, row) =>
-    Number(view.getBigUint64(at + row * 8, true)),
-  );
+  return rows.map((row) => Number(view.getBigUint64(at + row * 8, true)));
 }
 
 /** Finds the first row with a larger seq, by binary search. */

@@ -247,7 +247,7 @@ export class Maintenance {
     const { state } = this.#context;
     return state.entries.map(({ segment }) => {
       const { bytes, rows } = segment.record;
-      return { bytes, rows, deleted: state.deletedCount(segment), stale: state.isStale(segment) };
+      return { bytes, rows, deleted: state.surelyDeletedCount(segment), stale: state.isStale(segment) };
     });
   }
 

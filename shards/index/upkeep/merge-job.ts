@@ -4,6 +4,7 @@ import { dropEntries, type OpenSegment, takeEntries } from "../../segments/open-
 import { adoptSegment } from "../fresh-segment.js";
 import { KillWatch, prepareReplacement, switchSegments } from "../segment-switch.js";
 import type { JobContext } from "./job-context.js";
+import { keptDeletedSeqs, withKeptRows } from "./kept-rows.js";
 import { mergeSlices } from "./merge-slices.js";
 
 /** Resolves when the merged segment is in place. Has no effect if `stopped` returns true before that. */
@@ -12,13 +13,14 @@ export async function mergeJob(
   choice: MergeChoice,
   stopped: () => boolean,
 ): Promise<void> {
-  const entries = state.entries.slice(choice.first, choice.first + choice.count);
+  const chosen = state.entries.slice(choice.first, choice.first + choice.count);
+  const entries = chosen.map((entry) => withKeptRows(state, entry));
   const { schemaVersion } = entries[0]!.segment.record;
-  const watch = new KillWatch(state, entries);
+  const watch = new KillWatch(state, entries, keptDeletedSeqs(state, entries));
   const fresh: OpenSegment[] = [];
   takeEntries(entries);
   try {
-    if (entries.some(({ segment }) => state.deletedCount(segment) < segment.record.rows)) {
+    if (entries.some(({ segment }) => state.surelyDeletedCount(segment) < segment.record.rows)) {
       const merged = await mergeSlices(state, entries, slices, stopped);
       if (merged === null) return;
       fresh.push(adoptSegment(state, merged, schemaVersion));

@@ -22,6 +22,7 @@ import { adoptSegment, attachSegment } from "../fresh-segment.js";
 import { MERGE_BUSY, MERGE_IDLE, REINDEX_INPUT_BYTES } from "../limits.js";
 import { KillWatch, prepareReplacement, type Replacement, switchSegments } from "../segment-switch.js";
 import type { JobContext } from "./job-context.js";
+import { keptDeletedSeqs } from "./kept-rows.js";
 import { mergeSlices } from "./merge-slices.js";
 
 export interface StoredDocument {
@@ -37,11 +38,11 @@ export async function reindexJob(
 ): Promise<void> {
   const { state, lane, slices } = context;
   const { schema } = state;
-  const watch = new KillWatch(state, [stale]);
+  const watch = new KillWatch(state, [stale], keptDeletedSeqs(state, [stale]));
   const fresh: OpenSegment[] = [];
   takeEntries([stale]);
   try {
-    for await (const documents of liveDocuments(context, stale)) {
+    for await (const documents of keptDocuments(context, stale)) {
       await slices.next();
       if (stopped()) return;
       shardFault("reindex.before-build");
@@ -60,16 +61,16 @@ export async function reindexJob(
   }
 }
 
-/** Yields the documents with live rows, ascending by seq, in batches of about REINDEX_INPUT_BYTES. */
-async function* liveDocuments(
+/** Yields the documents whose rows are kept, ascending by seq, in batches of about REINDEX_INPUT_BYTES. */
+async function* keptDocuments(
   { state }: JobContext,
   entry: LiveSegment,
 ): AsyncIterableIterator<StoredDocument[]> {
   const { firstSeq, lastSeq } = entry.segment.record;
-  const deleted = state.deletedRows(entry.segment);
+  const deleted = state.surelyDeleted(entry.segment);
   let slice: StoredDocument[] = [];
   let bytes = 0;
-  const live = (): StoredDocument[] => {
+  const kept = (): StoredDocument[] => {
     const snapshot = state.engine.setSnapshot(engineEntries([entry]));
     const places = state.engine.locate(
       snapshot,
@@ -82,12 +83,12 @@ async function* liveDocuments(
     slice.push({ seq: numberOfKey(key), raw: decodeDocument(key, value).raw });
     bytes += value.length;
     if (bytes < REINDEX_INPUT_BYTES) continue;
-    const documents = live();
+    const documents = kept();
     if (documents.length > 0) yield documents;
     slice = [];
     bytes = 0;
   }
-  const documents = live();
+  const documents = kept();
   if (documents.length > 0) yield documents;
 }
 

@@ -30,6 +30,7 @@ export async function adoptDocuments(
   }
   await commitWrite(state, {
     generations: [{ generation, maxSeq }],
+    inDoubt: [],
     oldestGeneration: generation,
     segments,
     dying: [],

@@ -2,7 +2,7 @@
 // intervene.
 import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
-import type { ProgramRequest } from "../../protocol/program.js";
+import type { DeleteWhereRequest } from "../../protocol/program.js";
 import type { UnseenRequest } from "../../protocol/unseen.js";
 import { liveSeqs } from "../read/live-seqs.js";
 import type { Slices } from "../slices.js";
@@ -13,7 +13,10 @@ import type { DyingRow } from "./write-plan.js";
 const SLICE_ROWS = 10_000;
 
 /** The rows that match a search program. */
-export function matchingRows(state: ShardIndexState, { program, generation }: ProgramRequest): DyingRow[] {
+export function matchingRows(
+  state: ShardIndexState,
+  { program, generation }: DeleteWhereRequest,
+): DyingRow[] {
   const seqs = seqsOfResult(state.engine.search(state.snapshots.newest.address, program), 0, ALL_ROWS);
   return located(state, seqs, generation);
 }

@@ -4,6 +4,7 @@
 import { shardFault } from "../../fault.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { DeletedRows } from "../../segments/deleted-rows.js";
+import type { DoubtfulWrite } from "../../segments/manifest.js";
 import { killRows, type LiveSegment, type OpenSegment } from "../../segments/open-segment.js";
 import { putPieces } from "../../segments/segment-pieces.js";
 import { inTurn } from "../../storage/lazy-ops.js";
@@ -29,6 +30,8 @@ export interface WriteChange {
    * assigned so far, even if no document was stored under it.
    */
   generations: { generation: number; maxSeq: number }[];
+  /** Those of the generations that other shards write too. */
+  inDoubt: DoubtfulWrite[];
   oldestGeneration: number;
   segments: NewSegment[];
   dying: DyingRow[];
@@ -71,6 +74,7 @@ export async function commitWrite(
       ...change.generations.at(-1)!,
       segments: [...before.map(({ segment }) => segment), ...opened],
       deleted: new Map([...state.deleted, ...deleted]),
+      inDoubt: change.inDoubt,
     };
     shardFault("commit.before-batch");
     await state.commit(ops, next, change.sync);

@@ -3,6 +3,8 @@
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
+import type { WriteHead } from "../../protocol/write-head.js";
+import type { DoubtfulWrite } from "../../segments/manifest.js";
 import type { ShardIndexState } from "../state.js";
 import type { DyingRow } from "./write-plan.js";
 
@@ -15,15 +17,10 @@ interface Waiting<Request, Reply> {
 export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
 type ReadWrite = Waiting<WriteRequest, WriteReply>;
 /** `find` returns the rows to delete. It is called once all earlier writes are committed. */
-export type WaitingDelete = Waiting<DeleteRequest, DeleteWhereReply> & {
+export type WaitingDelete = Waiting<WriteHead, DeleteWhereReply> & {
   kind: "delete";
   find(): DyingRow[] | Promise<DyingRow[]>;
 };
-
-interface DeleteRequest {
-  generation: number;
-  oldestGeneration: number;
-}
 
 /** Runs the requests' shared work. If it fails, every request that has not settled yet fails too. */
 export async function settle(
@@ -39,13 +36,15 @@ export async function settle(
 
 /**
  * Decodes the requests. Refuses a request if it is malformed, if its generation is older than the previous
- * request's, or if its seqs are not larger than all earlier seqs. The remaining requests may share a commit.
+ * request's, or if its seqs are not larger than all earlier seqs. The remaining requests may share a commit;
+ * `inDoubt` are those that other shards write too.
  */
 export function admit(
   state: ShardIndexState,
   candidates: readonly WaitingWrite[],
-): { group: ReadWrite[]; generations: { generation: number; maxSeq: number }[] } {
+): { group: ReadWrite[]; generations: { generation: number; maxSeq: number }[]; inDoubt: DoubtfulWrite[] } {
   const group: ReadWrite[] = [];
+  const inDoubt: DoubtfulWrite[] = [];
   const generations: { generation: number; maxSeq: number }[] = [];
   let last = { generation: state.generation, maxSeq: state.maxSeq };
   for (const waiting of candidates) {
@@ -53,6 +52,8 @@ export function admit(
       const request = waiting.request.read();
       checkOrder(state, request, last);
       const { generation, documents } = request;
+      state.doubt.learn(request.published);
+      if (generation !== inDoubt.at(-1)?.generation) inDoubt.push(...doubtful(request, last.maxSeq));
       if (generation === generations.at(-1)?.generation) generations.pop();
       last = { generation, maxSeq: documents.at(-1)?.seq ?? last.maxSeq };
       generations.push(last);
@@ -61,7 +62,12 @@ export function admit(
       waiting.reject(error);
     }
   }
-  return { group, generations };
+  return { group, generations, inDoubt };
+}
+
+/** The write, if it is one of several shards: until all of them have it, it may be taken back. */
+export function doubtful({ generation, shards }: WriteHead, maxSeqBefore: number): DoubtfulWrite[] {
+  return shards > 1 ? [{ generation, shards, maxSeqBefore }] : [];
 }
 
 function checkOrder(

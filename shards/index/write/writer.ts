@@ -2,7 +2,7 @@
 // commit. Each request still has its own failures, and each generation its own snapshot.
 
 import type { Lane } from "../../../engine-wasm/host/runtime/lane.js";
-import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
+import type { DeleteWhereReply, DeleteWhereRequest } from "../../protocol/program.js";
 import type { UnseenRequest } from "../../protocol/unseen.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
 import { hasInternalMembers } from "../../query/internal.js";
@@ -19,6 +19,7 @@ import { commitWrite, type NewSegment } from "./write-commit.js";
 import {
   admit,
   closing,
+  doubtful,
   olderGeneration,
   settle,
   type WaitingDelete,
@@ -74,7 +75,7 @@ export class Writer {
   }
 
   /** Deletes the rows that match the program, after all previously queued writes. */
-  deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
+  deleteWhere(request: DeleteWhereRequest): Promise<DeleteWhereReply> {
     return this.#delete(request, request.program.length, () => matchingRows(this.#state, request));
   }
 
@@ -161,7 +162,7 @@ export class Writer {
   async #write(candidates: readonly WaitingWrite[]): Promise<void> {
     const state = this.#state;
     const { slices } = this.#context;
-    const { group, generations } = admit(state, candidates);
+    const { group, generations, inDoubt } = admit(state, candidates);
     if (group.length === 0) return;
     await slices.pause();
     const ops = group.flatMap(({ request }) => opsOf(request));
@@ -170,12 +171,14 @@ export class Writer {
     const { born, dying, kept } = resolveDeaths(ops, stored, built);
     // If nothing changed, there is nothing to commit, and reads of these generations use the previous
     // snapshot.
-    if (ops.length === 0 || built.left.size < ops.length) {
+    const recorded = ops.length === 0 || built.left.size < ops.length;
+    if (recorded) {
       const documents = await this.#shownDocuments(built.segments, ops, born);
       const segments: NewSegment[] = [];
       for (const segment of built.segments) segments.push(await this.#newSegment(segment, ops, born));
       const change = {
         generations,
+        inDoubt,
         oldestGeneration: group.at(-1)!.request.oldestGeneration,
         segments,
         dying,
@@ -187,7 +190,8 @@ export class Writer {
     }
     let next = 0;
     for (const { request, resolve } of group) {
-      const reply: WriteReply = { failures: [], unchanged: 0, kept: [], liveDocs: state.liveDocs };
+      const { liveDocs } = state;
+      const reply: WriteReply = { recorded, failures: [], unchanged: 0, kept: [], liveDocs };
       for (const { index, raw } of request.documents) {
         const op = next++;
         const failure = built.failures.get(op);
@@ -254,6 +258,7 @@ export class Writer {
     const state = this.#state;
     const { generation, oldestGeneration } = request;
     if (generation < state.generation) throw olderGeneration(state, generation);
+    state.doubt.learn(request.published);
     const { slices } = this.#context;
     const dying = await find();
     await slices.pause();
@@ -261,6 +266,7 @@ export class Writer {
     await slices.pause();
     const change = {
       generations: [{ generation, maxSeq: state.maxSeq }],
+      inDoubt: doubtful(request, state.maxSeq),
       oldestGeneration,
       segments: [],
       dying,

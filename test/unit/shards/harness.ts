@@ -65,6 +65,29 @@ export interface TestDocument {
 
 export const NO_VECTORS: VectorPolicy = { source: "none", origin: 0 };
 
+/** Opens a shard without opening any index. */
+export async function openShard(
+  store: Store,
+  workbench: Workbench,
+  reports: string[],
+  embedder?: (model: Uint8Array) => Embedder,
+  sync = true,
+): Promise<Shard> {
+  const module = await engineModule();
+  return Shard.open({
+    store,
+    sync,
+    mergeSliceMs: 3,
+    documentBytesMax: 1024 * 1024,
+    queries: new Int32Array(1),
+    large: new LargeWork(new Int32Array(1), 0),
+    engine: () => module.engine(),
+    embedder: embedder ?? ((model) => module.embedder(model)),
+    workbench,
+    report: (message, error) => reports.push(`${message}: ${error}`),
+  });
+}
+
 /** Plays the coordinator of a single shard with a single index. Assigns numbers to writes and documents. */
 export class TestShard {
   readonly shard: Shard;
@@ -74,6 +97,9 @@ export class TestShard {
   nextSeq = 1;
   /** The oldest generation in use; null if only the newest is. */
   oldest: number | null = null;
+  /** What writes say of the index: see WriteHead. */
+  published = 0;
+  shards = 1;
 
   private constructor(shard: Shard, workbench: Workbench, reports: string[]) {
     this.shard = shard;
@@ -88,25 +114,14 @@ export class TestShard {
     vectors = NO_VECTORS,
     embedder?: (model: Uint8Array) => Embedder,
     sync = true,
+    published = 0,
   ): Promise<TestShard> {
-    const module = await engineModule();
-    const workbench = module.workbench();
+    const workbench = (await engineModule()).workbench();
     const reports: string[] = [];
-    const shard = await Shard.open({
-      store,
-      sync,
-      mergeSliceMs: 3,
-      documentBytesMax: 1024 * 1024,
-      queries: new Int32Array(1),
-      large: new LargeWork(new Int32Array(1), 0),
-      engine: () => module.engine(),
-      embedder: embedder ?? ((model) => module.embedder(model)),
-      workbench,
-      report: (message, error) => reports.push(`${message}: ${error}`),
-    });
+    const shard = await openShard(store, workbench, reports, embedder, sync);
     const test = new TestShard(shard, workbench, reports);
     const status = control.decodeOpenReply(
-      await test.ask(control.encodeOpen({ uid: UID, schema, made: false, vectors })),
+      await test.ask(control.encodeOpen({ uid: UID, schema, made: false, vectors, published })),
     );
     test.generation = status.generation;
     test.nextSeq = status.maxSeq + 1;
@@ -123,11 +138,8 @@ export class TestShard {
   }
 
   async write(action: Action, documents: TestDocument[]): Promise<WriteReply> {
-    const generation = this.generation + 1;
     const request = {
-      uid: UID,
-      generation,
-      oldestGeneration: this.oldest ?? this.generation,
+      ...this.#head(),
       action,
       documents: documents.map(({ id, body }, index) => ({
         index,
@@ -137,7 +149,6 @@ export class TestShard {
         raw: Buffer.from(typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body)),
       })),
     };
-    this.generation = generation;
     return decodeWriteReply(await this.ask(encodeWrite(request)));
   }
 
@@ -189,10 +200,7 @@ export class TestShard {
   }
 
   async deleteWhere(more: Partial<SearchProgram>): Promise<program.DeleteWhereReply> {
-    const oldestGeneration = this.oldest ?? this.generation;
-    this.generation++;
-    const encoded = encodeSearch({ ...EVERY_DOCUMENT, ...more });
-    const request = { uid: UID, generation: this.generation, oldestGeneration, program: encoded };
+    const request = { ...this.#head(), program: encodeSearch({ ...EVERY_DOCUMENT, ...more }) };
     return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
   }
 
@@ -203,13 +211,18 @@ export class TestShard {
   async deleteUnseen(beforeSeq: number, seqs: readonly number[]): Promise<program.DeleteWhereReply> {
     const kept = new unseen.SeqSet();
     for (const seq of seqs) kept.add(seq);
-    const oldestGeneration = this.oldest ?? this.generation;
-    const generation = ++this.generation;
-    const request = { uid: UID, generation, oldestGeneration, beforeSeq, kept };
+    const request = { ...this.#head(), beforeSeq, kept };
     const count = unseen.decodeCountUnseenReply(await this.ask(unseen.encodeCountUnseen(request)));
     const reply = program.decodeDeleteWhereReply(await this.ask(unseen.encodeDeleteUnseen(request)));
     expect(reply.deleted).toBe(count);
     return reply;
+  }
+
+  /** Begins the next generation. */
+  #head() {
+    const oldestGeneration = this.oldest ?? this.generation;
+    const { published, shards } = this;
+    return { uid: UID, generation: ++this.generation, oldestGeneration, published, shards };
   }
 
   async stats(): Promise<control.IndexStats> {

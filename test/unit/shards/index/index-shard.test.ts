@@ -319,14 +319,15 @@ describe("an index", () => {
   test("refuses only the write whose bytes end too early", async () => {
     const shard = await open();
     const document = { index: 0, seq: 1, id: "a", hash: 1n, raw: Buffer.from('{"id":"a"}') };
-    const head = { uid: UID, generation: 1, oldestGeneration: 0, action: Action.UPSERT };
-    const message = encodeWrite({ ...head, documents: [document] });
+    const head = { uid: UID, generation: 1, oldestGeneration: 0, published: 0, shards: 1 };
+    const message = encodeWrite({ ...head, action: Action.UPSERT, documents: [document] });
     const [cut, whole] = await Promise.all([
       shard.ask(message.subarray(0, message.length - 3)),
       shard.ask(message),
     ]);
     expect(() => decodeWriteReply(cut)).toThrow("message ends");
-    expect(decodeWriteReply(whole)).toEqual({ failures: [], unchanged: 0, kept: [], liveDocs: 1 });
+    const reply = { recorded: true, failures: [], unchanged: 0, kept: [], liveDocs: 1 };
+    expect(decodeWriteReply(whole)).toEqual(reply);
     await shard.close();
   });
 });

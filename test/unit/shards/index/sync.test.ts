@@ -29,7 +29,7 @@ test("a document that is already stored is not written again, however it is prin
     { id: "a", body: '{ "price": 1, "id": "a" }' },
     { id: "b", body: '{"big":9007199254740993,"id":"b"}' },
   ]);
-  expect(reply).toEqual({ failures: [], unchanged: 2, kept: [1, 2], liveDocs: 2 });
+  expect(reply).toEqual({ recorded: false, failures: [], unchanged: 2, kept: [1, 2], liveDocs: 2 });
   expect(await shard.seqs()).toEqual([1, 2]);
   expect(await shard.stats()).toMatchObject({ segments, segmentBytes, deletedRows });
 });
@@ -37,7 +37,7 @@ test("a document that is already stored is not written again, however it is prin
 test("a document with different digits is written", async () => {
   await shard.write(Action.UPSERT, [{ id: "b", body: '{"id":"b","big":9007199254740993}' }]);
   const reply = await shard.write(Action.SYNC, [{ id: "b", body: '{"id":"b","big":9007199254740992}' }]);
-  expect(reply).toEqual({ failures: [], unchanged: 0, kept: [], liveDocs: 1 });
+  expect(reply).toEqual({ recorded: true, failures: [], unchanged: 0, kept: [], liveDocs: 1 });
   expect(await shard.seqs()).toEqual([2]);
 });
 
@@ -69,7 +69,7 @@ test("marks and refused documents keep the stored versions", async () => {
 
 test("the last version of a repeated id wins, and counts as unchanged if it equals the first", async () => {
   const reply = await shard.write(Action.SYNC, [doc("a"), doc("a"), doc("b", 1), doc("b", 2), mark("b")]);
-  expect(reply).toEqual({ failures: [], unchanged: 1, kept: [1, 4], liveDocs: 2 });
+  expect(reply).toEqual({ recorded: true, failures: [], unchanged: 1, kept: [1, 4], liveDocs: 2 });
   expect(await shard.get("b")).toEqual({ id: "b", price: 2 });
   const bad = await shard.write(Action.SYNC, [doc("c", "oops"), doc("c", "oops"), doc("c", 3), doc("c", 3)]);
   expect(bad.failures.map(({ index }) => index)).toEqual([0, 1]);

@@ -23,7 +23,10 @@ function opened(message: Uint8Array, op: number): MessageReader {
 
 const plain = (bytes: Uint8Array): number[] => [...bytes];
 const whole = fc.maxSafeNat();
+const u16 = fc.nat(0xffff);
 const u32 = fc.nat(0xffffffff);
+/** Beginning of a write. */
+const HEAD = { uid: 3, generation: 4, oldestGeneration: 2, published: 3, shards: 8 };
 
 describe("writes", () => {
   test("WRITE round-trips", () => {
@@ -36,7 +39,8 @@ describe("writes", () => {
       }),
       { maxLength: 8 },
     );
-    const base = fc.record({ uid: u32, generation: whole, oldestGeneration: whole, documents });
+    const head = { uid: u32, generation: whole, oldestGeneration: whole, published: whole, shards: u16 };
+    const base = fc.record({ ...head, documents });
     fc.assert(
       fc.property(base, fc.nat(Action.SYNC), (request, action) => {
         const sent = {
@@ -58,7 +62,7 @@ describe("writes", () => {
 
   test("WRITE refuses seqs that do not ascend and unknown actions", () => {
     const document = { index: 0, seq: 5, id: "a", hash: 1n, raw: new Uint8Array() };
-    const request = { uid: 1, generation: 1, oldestGeneration: 0, action: Action.UPSERT };
+    const request = { ...HEAD, action: Action.UPSERT };
     const twice = writing.encodeWrite({ ...request, documents: [document, document] });
     expect(() => writing.decodeWrite(opened(twice, Op.WRITE))).toThrow(ShardError);
     const odd = writing.encodeWrite({ ...request, action: 9 as Action, documents: [] });
@@ -67,13 +71,16 @@ describe("writes", () => {
 
   test("WRITE replies round-trip", () => {
     const failures = [{ index: 7, code: DOC_EXISTS, slot: NO_SLOT, at: 99 }];
-    const reply = { liveDocs: 2 ** 40, unchanged: 3, failures, kept: [2 ** 52, 1] };
+    const reply = { recorded: true, liveDocs: 2 ** 40, unchanged: 3, failures, kept: [2 ** 52, 1] };
     expect(writing.decodeWriteReply(writing.encodeWriteReply(reply))).toEqual(reply);
+    const nothing = { ...reply, recorded: false };
+    expect(writing.decodeWriteReply(writing.encodeWriteReply(nothing))).toEqual(nothing);
   });
 });
 
 describe("documents missing from a feed", () => {
-  const head = { uid: 3, generation: 4, oldestGeneration: 2, beforeSeq: 2 ** 52 };
+  const head = { ...HEAD, beforeSeq: 2 ** 52 };
+  const AT_SET = 1 + 30 + 8;
   const setOf = (seqs: Iterable<number>): unseen.SeqSet => {
     const set = new unseen.SeqSet();
     for (const seq of seqs) set.add(seq);
@@ -118,10 +125,10 @@ describe("documents missing from a feed", () => {
     const padded = Buffer.concat([message, Buffer.alloc(1)]);
     expect(() => unseen.decodeUnseen(opened(padded, Op.DELETE_UNSEEN))).toThrow("bytes too many");
     const twice = Buffer.from(message);
-    twice.copyWithin(1 + 4 + 24 + 4, 1 + 4 + 24 + 4 + 8, 1 + 4 + 24 + 4 + 16);
+    twice.copyWithin(AT_SET + 4, AT_SET + 4 + 8, AT_SET + 4 + 16);
     expect(() => unseen.decodeUnseen(opened(twice, Op.DELETE_UNSEEN))).toThrow("given twice");
     const many = Buffer.from(message);
-    many.writeUInt32LE(0xffffffff, 1 + 4 + 24);
+    many.writeUInt32LE(0xffffffff, AT_SET);
     expect(() => unseen.decodeUnseen(opened(many, Op.DELETE_UNSEEN))).toThrow(ShardError);
   });
 });
@@ -133,7 +140,6 @@ describe("reads", () => {
       [Op.EXPAND, program.encodeExpandRequest],
       [Op.COMPANY, program.encodeCompanyRequest],
       [Op.SEARCH, program.encodeSearchRequest],
-      [Op.DELETE_WHERE, program.encodeDeleteWhere],
     ] as const) {
       const got = program.decodeProgram(opened(encode(request), op));
       expect({ ...got, program: plain(got.program) }).toEqual({
@@ -142,6 +148,9 @@ describe("reads", () => {
         program: [1, 2, 3],
       });
     }
+    const deletion = program.encodeDeleteWhere({ ...HEAD, program: request.program });
+    const got = program.decodeDeleteWhere(opened(deletion, Op.DELETE_WHERE));
+    expect({ ...got, program: plain(got.program) }).toEqual({ ...HEAD, program: [1, 2, 3] });
     const reply = { deleted: 5, liveDocs: 6 };
     expect(program.decodeDeleteWhereReply(program.encodeDeleteWhereReply(reply))).toEqual(reply);
   });
@@ -202,7 +211,7 @@ describe("control messages", () => {
     };
     for (const made of [true, false]) {
       const vectors = { source: "endpoint", origin: 0x80000001 } as const;
-      const open = { uid: 9, schema, made, vectors };
+      const open = { uid: 9, schema, made, vectors, published: 2 ** 40 };
       expect(control.decodeOpen(opened(control.encodeOpen(open), Op.OPEN))).toEqual(open);
       const standing = { uid: 9, schemaVersion: 2, made };
       expect(control.decodeStanding(opened(control.encodeStanding(standing), Op.STANDING))).toEqual(standing);
@@ -217,6 +226,18 @@ describe("control messages", () => {
     expect(control.decodeInUse(opened(control.encodeInUse(9, 2 ** 40), Op.IN_USE))).toEqual(inUse);
     const status = { liveDocs: 1, maxSeq: 2, generation: 3, staleSegments: 4 };
     expect(control.decodeOpenReply(control.encodeOpenReply(status))).toEqual(status);
+    const inDoubt = [
+      { generation: 2, shards: 2 },
+      { generation: 3, shards: 8 },
+    ];
+    for (const standing of [
+      { ...status, published: 1, inDoubt },
+      { ...status, published: 0, inDoubt: [] },
+    ])
+      expect(control.decodeStandingReply(control.encodeStandingReply(standing))).toEqual(standing);
+    const last = { uid: 9, generation: 2 ** 40 };
+    expect(control.decodeGeneration(opened(control.encodePublished(9, 2 ** 40), Op.PUBLISHED))).toEqual(last);
+    expect(control.decodeGeneration(opened(control.encodeTakeBack(9, 2 ** 40), Op.TAKE_BACK))).toEqual(last);
     const broken = new MessageReader(Uint8Array.of(0xc1));
     expect(() => control.decodeOpen(broken)).toThrow(ShardError);
   });
@@ -270,9 +291,7 @@ describe("refusals", () => {
 
   test("a message truncated anywhere, or one byte too long, is a ShardError", () => {
     const message = writing.encodeWrite({
-      uid: 1,
-      generation: 1,
-      oldestGeneration: 0,
+      ...HEAD,
       action: Action.UPSERT,
       documents: [{ index: 0, seq: 1, id: "id", hash: 1n, raw: Uint8Array.of(1, 2, 3) }],
     });

@@ -55,7 +55,7 @@ const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
  */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
-  await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false, vectors: NO_VECTORS }));
+  await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false, vectors: NO_VECTORS, published: 0 }));
   shard.oldest = 0;
   await shard.write(Action.UPSERT, [
     ...["a", "b", "c", "d", "e", "f"].map((id, i) => body(id, i)),
@@ -254,16 +254,16 @@ describe("damage in a stored value", () => {
   });
 
   test("values of another version are refused, and repair leaves them alone", async () => {
-    for (const [key, kind, what] of [
-      [keys.manifestKey(UID), 1, "index 7, manifest"],
-      [keys.pieceKey(UID, 1, 0), 2, "index 7, segment 1, piece 0"],
-      [keys.schemaKey(UID), 5, "index 7, schema"],
+    for (const [key, kind, version, what] of [
+      [keys.manifestKey(UID), 1, 2, "index 7, manifest"],
+      [keys.pieceKey(UID, 1, 0), 2, 1, "index 7, segment 1, piece 0"],
+      [keys.schemaKey(UID), 5, 1, "index 7, schema"],
     ] as const) {
-      const dataDir = await damagedCopy(key, seal(kind, 2, Uint8Array.of(1, 2, 3)));
+      const dataDir = await damagedCopy(key, seal(kind, version + 1, Uint8Array.of(1, 2, 3)));
       const store = await LevelStore.open(locationIn(dataDir));
       await expect(TestShard.open(store)).rejects.toMatchObject({
         code: "SHARD-VERSION",
-        message: `${what}: format version 2, this build reads 1`,
+        message: `${what}: format version ${version + 1}, this build reads ${version}`,
       });
       await store.close();
       const report = await job("repair", dataDir);
