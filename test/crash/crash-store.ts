@@ -1,6 +1,13 @@
 // A store whose disk can be frozen at any sync, as a power failure would: synced data stays, everything else
 // is lost, and the batch being synced is kept or lost as a whole.
-import type { BatchOptions, KeyRange, Store, StoreOp, StoreSnapshot } from "../../shards/storage/store.js";
+import {
+  type BatchOptions,
+  type KeyRange,
+  type Store,
+  type StoreOp,
+  type StoreSnapshot,
+  StoreWriteError,
+} from "../../shards/storage/store.js";
 
 type Values = Map<string, Uint8Array>;
 
@@ -9,16 +16,48 @@ function textOf(key: Uint8Array): string {
   return Buffer.from(key).toString("latin1");
 }
 
+/** The power of one machine, on which all of its disks depend. */
+class Power {
+  /** Number of failures so far. A store works until the first failure after it was opened. */
+  failures = 0;
+  syncs = 0;
+  freezeAt = 0;
+}
+
 /** The data that survives a crash, and the settings for when the disk freezes. */
 export class CrashDisk {
   readonly durable: Values = new Map();
-  syncs = 0;
-  /** The sync, counted from 1, at which the disk freezes; 0 means never. */
-  freezeAt = 0;
+  readonly power: Power;
+  /** Batches for which this returns true fail as on a full disk, without changing anything. */
+  refuses: (options: BatchOptions) => boolean = () => false;
   /** True if the batch being synced when the disk freezes is kept. */
   keepsLast = false;
   /** True if the disk writes everything immediately, so that batches without a sync also count as syncs. */
   isEager = false;
+
+  constructor(power = new Power()) {
+    this.power = power;
+  }
+
+  /** Returns disks that freeze at the same moment. */
+  static several(count: number): CrashDisk[] {
+    const power = new Power();
+    return Array.from({ length: count }, () => new CrashDisk(power));
+  }
+
+  /** Number of syncs of all disks that depend on the same power. */
+  get syncs(): number {
+    return this.power.syncs;
+  }
+
+  /** The sync, counted from 1, at which the disks freeze; 0 means never. */
+  get freezeAt(): number {
+    return this.power.freezeAt;
+  }
+
+  set freezeAt(sync: number) {
+    this.power.freezeAt = sync;
+  }
 }
 
 export class FrozenError extends Error {
@@ -31,11 +70,13 @@ export class FrozenError extends Error {
 export class CrashStore implements Store {
   readonly #disk: CrashDisk;
   readonly #values: Values;
-  #frozen = false;
+  readonly #failures: number;
+  #ended = false;
   #closed = false;
 
   constructor(disk: CrashDisk) {
     this.#disk = disk;
+    this.#failures = disk.power.failures;
     this.#values = new Map(disk.durable);
   }
 
@@ -52,9 +93,11 @@ export class CrashStore implements Store {
     return keys.map((key) => this.getSync(key));
   }
 
-  async batch(ops: Iterable<StoreOp>, { sync }: BatchOptions): Promise<void> {
+  async batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void> {
+    const { sync } = options;
     await new Promise((resolve) => setImmediate(resolve));
     this.#check();
+    if (this.#disk.refuses(options)) throw new StoreWriteError("the disk is full");
     if (!sync && !this.#disk.isEager) {
       apply(this.#values, ops);
       return;
@@ -67,9 +110,10 @@ export class CrashStore implements Store {
   }
 
   #reachesFreeze(): boolean {
-    this.#disk.syncs++;
-    if (this.#disk.syncs !== this.#disk.freezeAt) return false;
-    this.#frozen = true;
+    const { power } = this.#disk;
+    power.syncs++;
+    if (power.syncs !== power.freezeAt) return false;
+    power.failures++;
     return true;
   }
 
@@ -122,8 +166,14 @@ export class CrashStore implements Store {
     this.#closed = true;
   }
 
+  /** Ends the store as the death of its thread would: what was written stays. */
+  end(): void {
+    if (!this.#ended) this.#save();
+    this.#ended = true;
+  }
+
   #check(): void {
-    if (this.#frozen) throw new FrozenError();
+    if (this.#ended || this.#failures !== this.#disk.power.failures) throw new FrozenError();
     if (this.#closed) throw new Error("the store is closed");
   }
 }

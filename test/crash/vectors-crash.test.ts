@@ -248,7 +248,7 @@ test("a large segment's codes are read whole or not at all, wherever writing the
     const disk = new CrashDisk();
     disk.isEager = true;
     await writeCodes(new CrashStore(disk), UID, 1, { origin: 1, bytes: bytes.subarray(1) });
-    Object.assign(disk, { syncs: 0, freezeAt, keepsLast: true });
+    Object.assign(disk, { freezeAt: disk.syncs + freezeAt, keepsLast: true });
     const cut = await writeCodes(new CrashStore(disk), UID, 1, { origin: 2, bytes }).then(
       () => false,
       () => true,

@@ -61,9 +61,15 @@ describe("the check", () => {
     await expect(recoveredState(server, 0, removed, null)).rejects.toThrow(LossError);
   });
 
-  test("notices half a swap, but accepts a half-finished write", async () => {
+  test("notices half a swap, batch and deletion by filter, but accepts a half-finished import", async () => {
     const halfDone = withLive(new Map([...table].slice(0, 10)));
-    expect(await recoveredState(server, 0, halfDone, pending("upsert", stored))).toEqual(stored);
+    expect(await recoveredState(server, 0, halfDone, pending("import", stored))).toEqual(stored);
+    const more = withLive(new Map<string, Document>([...table, ["d99", { id: "d99" }]]));
+    for (const kind of ["upsert", "remove where"]) {
+      expect(await recoveredState(server, 0, halfDone, pending(kind, stored))).toEqual(stored);
+      const half = recoveredState(server, 0, halfDone, pending(kind, more));
+      await expect(half).rejects.toThrow(LossError);
+    }
     const turned = { ...stored, tables: { live: new Map(), next: new Map([...table].slice(1)) } };
     const half = recoveredState(server, 0, withLive(new Map([...table].slice(2))), pending("swap", turned));
     await expect(half).rejects.toThrow(LossError);

@@ -29,8 +29,6 @@ export interface Scenario {
   readonly after: (before: View) => View;
   /** Name of an index that may be left over from the previous point. */
   readonly found?: string;
-  /** True if each document of a batch succeeds or fails independently. */
-  readonly perDocument?: true;
   /**
    * The status a client sees if the point throws: an error status if the request is refused, or the usual
    * status if the failure is only logged. Omitted if no step can fail at the point, so that only a kill can
@@ -124,7 +122,6 @@ const batch: Scenario = {
     const { documents: stored, ...rest } = view.written!;
     return { ...view, written: { ...rest, documents: [...stored, ...lines(documents(100, 40))].sort() } };
   },
-  perDocument: true,
 };
 
 /** A settings change that re-analyses all documents. */
