@@ -68,7 +68,7 @@ class Reader {
       this.features.add("line ends before");
       this.#at++;
     }
-    if (this.isAtEnd) throw new Incomplete();
+    if (!this.#bytes.includes("\r\n\r\n", this.#at)) throw new Incomplete(); // a head is judged as a whole
     const { method, target, version } = this.#requestLine();
     const headers = this.#headers();
     const values = (name: string) =>

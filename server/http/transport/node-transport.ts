@@ -58,28 +58,30 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   const context = { ...options, closing };
   /** The latest request of each connection. */
   const latest = new WeakMap<Duplex, NodeExchange>();
-  /** Connections that take no further request, because the last one was refused. */
-  const refused = new WeakSet<Duplex>();
+  /** Connections that take no further request: the last one was refused or asked to close the connection. */
+  const ending = new WeakSet<Duplex>();
   const take = (message: IncomingMessage, response: ServerResponse): void => {
-    if (refused.has(message.socket)) return;
+    const { socket } = message;
+    if (ending.has(socket)) return;
     const exchange = new NodeExchange(message, response, context);
-    latest.set(message.socket, exchange);
-    const fault = faultOf(message);
-    if (fault === null) {
-      exchange.run(options.handler);
-      return;
-    }
-    refused.add(message.socket);
-    exchange.refuse(options.malformed(fault));
+    latest.set(socket, exchange);
+    const head = headOf(message);
+    const fault = faultOf(head, message);
+    if (fault !== null || head.isLast) ending.add(socket);
+    if (fault !== null) exchange.refuse(options.malformed(fault));
+    else exchange.run(options.handler, head.isLast);
   };
   /** Refuses the request to which a connection's last bytes belong, after the replies to those before it. */
   const refuseRest = (socket: Duplex, why: SkeinError): void => {
-    refused.add(socket);
-    const reply = options.malformed(why);
     const exchange = latest.get(socket);
-    if (exchange === undefined || exchange.isOver) sendLast(socket, reply);
-    else if (exchange.hasBody) exchange.onceOver(() => sendLast(socket, reply));
-    else exchange.refuse(reply);
+    const isPending = exchange !== undefined && !exchange.isOver;
+    const isItsBody = isPending && !exchange.hasBody;
+    if (ending.has(socket) && !isItsBody) return;
+    ending.add(socket);
+    const reply = options.malformed(why);
+    if (isItsBody) exchange.refuse(reply);
+    else if (isPending) exchange.onceOver(() => sendLast(socket, reply));
+    else sendLast(socket, reply);
   };
   const tls =
     certificate === null
@@ -94,12 +96,12 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   server.on("checkExpectation", take); // RequestHead refuses what the server cannot meet
   server.on("connect", (message: IncomingMessage, socket: Duplex) => {
     socket.on("error", () => socket.destroy());
-    refuseRest(socket, faultOf(message)!); // RequestHead refuses the method CONNECT
+    refuseRest(socket, faultOf(headOf(message), message)!); // RequestHead refuses the method CONNECT
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     const why = malformation(error, limits);
     if (why === null) socket.destroy();
-    else if (!refused.has(socket)) refuseRest(socket, why);
+    else refuseRest(socket, why);
   });
   // All open connections, including those still in their TLS handshake. The latter are not HTTP connections
   // yet, so node:http would leave them open, and they would keep the server from closing.
@@ -171,10 +173,17 @@ function sendLast(socket: Duplex, { status, headers, body }: TextReply): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Returns why the request must be refused; null if its head is in order. */
-function faultOf({ method = "", url = "", httpVersion, rawHeaders }: IncomingMessage): SkeinError | null {
+function headOf({ rawHeaders }: IncomingMessage): RequestHead {
   const head = new RequestHead();
   for (let i = 0; i < rawHeaders.length; i += 2) head.add(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!);
+  return head;
+}
+
+/** Returns why the request must be refused; null if its head is in order. */
+function faultOf(
+  head: RequestHead,
+  { method = "", url = "", httpVersion }: IncomingMessage,
+): SkeinError | null {
   return head.fault(method, url, httpVersion);
 }
 
@@ -231,7 +240,9 @@ class NodeExchange extends Exchange {
     });
   }
 
-  run(handler: HttpHandler): void {
+  /** Answers the request with the handler's reply. If it is the last one, then closes the connection. */
+  run(handler: HttpHandler, isLast: boolean): void {
+    if (isLast) this.#response.shouldKeepAlive = false;
     void handler(this).then(async (reply) => {
       const failure = await this.#send(reply).catch((error: unknown) => error);
       this.queue.close();
