@@ -30,7 +30,7 @@ export class SlotTurns {
       life.check();
       return await work();
     } finally {
-      // Clients often leave in droves. Whoever is next may have left as well, which is known only after the
+      // Clients often leave in droves. The next one may have left as well, which is known only after the
       // event loop has handled all that has happened.
       if (life.over) setImmediate(() => this.#passOn(tenant, turns));
       else this.#passOn(tenant, turns);

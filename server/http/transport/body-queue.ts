@@ -107,8 +107,8 @@ export class BodyQueue {
   }
 
   /**
-   * Frees the collected bytes. Must be called once the request has been answered. Whoever still waits for the
-   * body gets ClientGone.
+   * Frees the collected bytes. Must be called once the request has been answered. A reader that still waits
+   * for the body gets ClientGone.
    */
   close(): void {
     if (this.#wake === null) this.discard();
