@@ -40,6 +40,7 @@ export class Admission {
   /** The request that is admitted as soon as the thread has room for it, whatever waits behind it. */
   #first: { readonly flow: number; readonly item: Waiting } | undefined;
   #bytes = 0;
+  #admitsSoon = false;
 
   constructor({ workBytesMax, requestsInFlightMax, searchMsMax }: AdmissionLimits) {
     this.#bytesMax = workBytesMax;
@@ -94,7 +95,7 @@ export class Admission {
     return new Promise((resolve, reject) => {
       const giveUp = (reason: Error): void => {
         reject(reason);
-        this.#admitWaiting(); // others may have waited behind it
+        this.#admitSoon(); // others may have waited behind it
       };
       const waiting = new Waiting(life, bytes, resolve, giveUp, () => share.waiting--);
       life.join(waiting);
@@ -110,7 +111,7 @@ export class Admission {
       lifeEnded: () => {
         share.bytes -= bytes;
         this.#bytes -= bytes;
-        this.#admitWaiting();
+        this.#admitSoon();
         this.#forgetIfUnused(tenant, share);
       },
     });
@@ -118,6 +119,19 @@ export class Admission {
 
   #fits(share: Share, bytes: number): boolean {
     return this.#bytes + bytes <= this.#bytesMax && share.bytes + bytes <= this.#tenantBytesMax;
+  }
+
+  /**
+   * Requests often end in droves: their clients leave, or their time is over. Those next in line may have ended
+   * as well, which is known only after the event loop has handled all that has happened.
+   */
+  #admitSoon(): void {
+    if (this.#admitsSoon || (this.#first === undefined && this.#line.size === 0)) return;
+    this.#admitsSoon = true;
+    setImmediate(() => {
+      this.#admitsSoon = false;
+      this.#admitWaiting();
+    });
   }
 
   /**

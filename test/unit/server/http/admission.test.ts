@@ -67,6 +67,20 @@ describe("admission", () => {
     b.life.end(GONE);
   });
 
+  test("admits nobody whose client leaves together with the one that made room", async () => {
+    const admission = new Admission(LIMITS);
+    const leaving = Array.from({ length: 20 }, () => request(admission, 1, 40));
+    const staying = request(admission, 1, 40);
+    for (const { life } of leaving) {
+      life.end(GONE);
+      for (let tick = 0; tick < 10; tick++) await Promise.resolve();
+    }
+    expect(leaving.map(({ state }) => state)).toEqual(["admitted", ...new Array(19).fill("refused")]);
+    await settle();
+    expect(staying.state).toBe("admitted");
+    expect(admission.bytes).toBe(40);
+  });
+
   test("forgets a client that leaves the line, and admits those behind it", async () => {
     const admission = new Admission(LIMITS);
     const [a, b] = [request(admission, 1, 50), request(admission, 2, 40)];
