@@ -122,8 +122,8 @@ export class Admission {
   }
 
   /**
-   * Requests often end in droves: their clients leave, or their time is over. Those next in line may have ended
-   * as well, which is known only after the event loop has handled all that has happened.
+   * Requests often end in droves: their clients leave, or their time is over. Those next in line may have
+   * ended as well, which is known only after the event loop has handled all that has happened.
    */
   #admitSoon(): void {
     if (this.#admitsSoon || (this.#first === undefined && this.#line.size === 0)) return;
