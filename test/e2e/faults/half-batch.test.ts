@@ -1,5 +1,6 @@
-// A batch that only one of two shards has stored when the server is killed, made by giving the other shard its
-// database from before the batch. A start takes the batch back, with the same and with other numbers of shards.
+// A batch that only one of two shards has stored when the server is killed. The test makes it by giving the
+// other shard its database from before the batch back. A start takes the batch back, with the same number of
+// shards and with another one.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
