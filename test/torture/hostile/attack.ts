@@ -76,7 +76,7 @@ const ANSWER_MS_MAX = 10_000 + 2_000;
 export const BOUNDS: Bounds = {
   endMsMax: ANSWER_MS_MAX,
   grownMax: 1,
-  keptMax: 0.25,
+  keptMax: 0.5,
   drainMsMax: ANSWER_MS_MAX,
   stopMsMax: ANSWER_MS_MAX,
   sameTenant: { p99MsMax: ANSWER_MS_MAX, msMax: ANSWER_MS_MAX, refusedMax: 0.5, failedMax: 0 },

@@ -89,7 +89,7 @@ describe("the judge", () => {
   test.each<[string, Partial<Seen>, RegExp]>([
     ["the end of the process", { lived: false, stop: { ms: 0, code: 134 } }, /the process ended \(134\)/],
     ["memory at its peak", { resident: { before: 200, peak: 713, after: 200 } }, /grew by 513 MiB/],
-    ["memory that is kept", { resident: { before: 200, peak: 400, after: 330 } }, /130 MiB more/],
+    ["memory that is kept", { resident: { before: 200, peak: 460, after: 460 } }, /260 MiB more/],
     ["late requests", { counts: { ...good.counts, longestMs: 12_100 } }, /a request took 12\.1 s/],
     [
       "requests without end",

@@ -1,7 +1,7 @@
 // Documents by the most that a request may have, compressed ones that grow, and imports that are abandoned.
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { Attack, Wave } from "../attack.js";
+import type { Attack, Bounds, Wave } from "../attack.js";
 import { GOODS, type Place, post } from "../place.js";
 
 const MIB = 1024 * 1024;
@@ -9,8 +9,11 @@ const MIB = 1024 * 1024;
 const BATCH_DOCUMENTS = 10_000;
 /** Bytes of a bomb when it is decompressed: four times what a batch may have. */
 const BOMB_BYTES = 256 * MIB;
-/** Writes have no deadline; these answers wait for the batches before them. */
-const WRITE_MS_MAX = 60_000;
+/**
+ * Writes have no deadline: their answers wait for the batches before them. What they wrote takes memory, the
+ * replaced documents too until segments are merged.
+ */
+const WRITES: Partial<Bounds> = { endMsMax: 60_000, drainMsMax: 60_000, grownMax: 1.5, keptMax: 1 };
 
 function lines({ path }: Place): string[] {
   return readFileSync(path, "utf8").trimEnd().split("\n").slice(0, BATCH_DOCUMENTS);
@@ -44,7 +47,7 @@ export const DOCUMENTS: readonly Attack[] = [
     name: "batches",
     what: `batches of ${BATCH_DOCUMENTS} documents by 16 clients`,
     waves: [documents("batch", batch, { clients: 16, requests: 48, manner: { kind: "reads" } })],
-    bounds: { endMsMax: WRITE_MS_MAX, drainMsMax: WRITE_MS_MAX },
+    bounds: WRITES,
   },
   {
     name: "gzip bombs",
@@ -53,7 +56,7 @@ export const DOCUMENTS: readonly Attack[] = [
       documents("batch", bomb, { clients: 30, requests: 60, manner: { kind: "reads" } }),
       documents("import", bomb, { clients: 30, requests: 60, manner: { kind: "reads" } }),
     ],
-    bounds: { endMsMax: WRITE_MS_MAX, drainMsMax: WRITE_MS_MAX },
+    bounds: WRITES,
   },
   {
     name: "abandoned imports",
@@ -61,6 +64,6 @@ export const DOCUMENTS: readonly Attack[] = [
     waves: [
       documents("import", ndjson, { clients: 20, requests: 100, manner: { kind: "breaks off", share: 0.5 } }),
     ],
-    bounds: { drainMsMax: WRITE_MS_MAX },
+    bounds: WRITES,
   },
 ];
