@@ -153,6 +153,7 @@ async function addValues(
     const { winners, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
+      if (!first || at > 0) await snapshot.nextSlice(); // few lists need that many documents
       const chunk = winners.slice(at, at + CHUNK_ROWS);
       const shown = { winners: chunk, related: [], compared: NOTHING_COMPARED };
       const hits = await fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
