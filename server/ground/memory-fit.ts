@@ -26,9 +26,11 @@ export function memoryOf({ memoryBytesMax }: Pick<Limits, "memoryBytesMax">): Me
 /** Returns the limits with those on memory lowered to what fits. */
 export function fitted(limits: Limits, { bytes, heapBytes }: Memory): Limits {
   const atMost = (limit: number, fit: number): number => Math.min(limit, Math.floor(fit));
+  // The largest body must always fit.
+  const bodies = Math.max(bytes * BODIES_SHARE, limits.batchBodyBytesMax);
   return {
     ...limits,
-    bodiesInMemoryBytesMax: atMost(limits.bodiesInMemoryBytesMax, bytes * BODIES_SHARE),
+    bodiesInMemoryBytesMax: atMost(limits.bodiesInMemoryBytesMax, bodies),
     unsentBytesMax: atMost(limits.unsentBytesMax, bytes * UNSENT_SHARE),
     workBytesMax: atMost(limits.workBytesMax, Math.min(bytes * WORK_SHARE, heapBytes * WORK_OF_HEAP)),
     requestsInFlightMax: atMost(limits.requestsInFlightMax, heapBytes / HEAP_PER_REQUEST_BYTES),

@@ -56,7 +56,7 @@ export function threadCounts(shared: SharedCounts, thread: number, limits: Limit
     throttle: new Throttle(shared.throttle, thread),
     queries,
     requests,
-    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax, bodies),
+    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax, limits.batchBodyBytesMax, bodies),
     unsent: new UnsentBytes(limits.unsentBytesMax, unsent),
     admission: admissions(limits),
     forget(ended) {

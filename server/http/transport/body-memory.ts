@@ -2,7 +2,9 @@
 // large body is collected. Knows nothing about sockets.
 import type { SharedAmount } from "../shared-amount.js";
 
-/** Share of the memory for bodies that one tenant's requests on one thread may use. */
+/**
+ * Share of the memory for bodies that one tenant's requests on one thread may use, if the largest body fits.
+ */
 const TENANT_SHARE = 0.5;
 
 /**
@@ -12,11 +14,15 @@ const TENANT_SHARE = 0.5;
 export class BodyMemory {
   readonly #amount: SharedAmount;
   readonly #ofTenants = new Map<number, number>();
+  readonly #tenantBytesMax: number;
 
+  /** `largestBytes` is the size of the largest body that a request may have. */
   constructor(
     readonly bytesMax: number,
+    largestBytes: number,
     amount: SharedAmount,
   ) {
+    this.#tenantBytesMax = Math.max(bytesMax * TENANT_SHARE, Math.min(bytesMax, largestBytes));
     this.#amount = amount;
   }
 
@@ -25,7 +31,7 @@ export class BodyMemory {
    * counts nothing and returns false.
    */
   reserve(bytes: number, tenant: number | null): boolean {
-    if (tenant !== null && this.#of(tenant) + bytes > this.bytesMax * TENANT_SHARE) return false;
+    if (tenant !== null && this.#of(tenant) + bytes > this.#tenantBytesMax) return false;
     // Add first, then check: if two threads compete for the last bytes, at least one of them sees the other's
     // amount.
     this.#amount.add(bytes);

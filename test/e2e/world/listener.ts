@@ -18,7 +18,7 @@ export function listenOver(transport: Transport, handler: HttpHandler): Promise<
     handler,
     malformed: ({ status, message }) => ({ status, headers: [], body: message }),
     limits: DEFAULT_LIMITS,
-    memory: new BodyMemory(1e9, amount()),
+    memory: new BodyMemory(1e9, 1e9, amount()),
     unsent: new UnsentBytes(1e9, amount()),
   });
 }

@@ -11,6 +11,8 @@ test("a small machine or heap lowers the limits, a large one leaves them", () =>
   expect(small.bodiesInMemoryBytesMax).toBe(128 * MIB);
   expect(small.unsentBytesMax).toBe(128 * MIB);
   expect(small.requestsInFlightMax).toBe(16_384);
+  const tiny = fitted(DEFAULT_LIMITS, { bytes: 128 * MIB, heapBytes: 64 * MIB });
+  expect(tiny.bodiesInMemoryBytesMax).toBe(DEFAULT_LIMITS.batchBodyBytesMax);
   expect(fitted(DEFAULT_LIMITS, { bytes: 32_768 * MIB, heapBytes: 4_096 * MIB })).toEqual(DEFAULT_LIMITS);
 });
 

@@ -11,7 +11,7 @@ import { BodyMemory } from "../../../../server/http/transport/body-memory.js";
 import { BodyQueue, declaredLength } from "../../../../server/http/transport/body-queue.js";
 
 const bodyMemory = (bytesMax: number): BodyMemory =>
-  new BodyMemory(bytesMax, new SharedAmount(SharedAmount.memory(1), 0, 1024));
+  new BodyMemory(bytesMax, bytesMax, new SharedAmount(SharedAmount.memory(1), 0, 1024));
 
 describe("a JSON body", () => {
   const parse = (text: string | Uint8Array): unknown =>

@@ -60,7 +60,7 @@ describe("an amount", () => {
 
 describe("the byte limits", () => {
   test("leave half of the memory for bodies to the other tenants", () => {
-    const memory = new BodyMemory(1_000, amounts()[0]);
+    const memory = new BodyMemory(1_000, 500, amounts()[0]);
     expect(memory.reserve(400, 7)).toBe(true);
     expect(memory.reserve(101, 7)).toBe(false);
     expect(memory.reserve(500, 8)).toBe(true);
@@ -70,10 +70,17 @@ describe("the byte limits", () => {
     expect(memory.reserve(1, 9)).toBe(false);
   });
 
+  test("let one tenant send the largest body", () => {
+    const memory = new BodyMemory(1_000, 800, amounts()[0]);
+    expect(memory.reserve(800, 7)).toBe(true);
+    expect(memory.reserve(1, 7)).toBe(false);
+    expect(memory.reserve(200, 8)).toBe(true);
+  });
+
   test("apply to all threads together", () => {
     const [a, b] = amounts(1024);
-    const first = new BodyMemory(10_240, a);
-    const second = new BodyMemory(10_240, b);
+    const first = new BodyMemory(10_240, 0, a);
+    const second = new BodyMemory(10_240, 0, b);
     expect(first.reserve(6_000, null)).toBe(true);
     expect(second.reserve(6_000, null)).toBe(false);
     expect(second.reserve(4_096, null)).toBe(true);
