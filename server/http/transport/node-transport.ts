@@ -58,6 +58,21 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   const context = { ...options, closing };
   /** The latest request of each connection. */
   const latest = new WeakMap<Duplex, NodeExchange>();
+  /** The requests of each connection whose replies have not been sent completely. */
+  const open = new WeakMap<Duplex, Set<NodeExchange>>();
+  const openOf = (socket: Duplex): Set<NodeExchange> => {
+    let exchanges = open.get(socket);
+    if (exchanges === undefined) {
+      const added = new Set<NodeExchange>();
+      // node:http tells only the first of several pipelined requests that the connection has closed.
+      socket.once("close", () => {
+        for (const exchange of added) exchange.connectionClosed();
+      });
+      open.set(socket, added);
+      exchanges = added;
+    }
+    return exchanges;
+  };
   /** Connections that take no further request: the last one was refused or asked to close the connection. */
   const ending = new WeakSet<Duplex>();
   const take = (message: IncomingMessage, response: ServerResponse): void => {
@@ -65,6 +80,9 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
     if (ending.has(socket)) return;
     const exchange = new NodeExchange(message, response, context);
     latest.set(socket, exchange);
+    const exchanges = openOf(socket);
+    exchanges.add(exchange);
+    response.once("close", () => exchanges.delete(exchange));
     const head = headOf(message);
     const fault = faultOf(head, message);
     if (fault !== null || head.isLast) ending.add(socket);
@@ -210,6 +228,8 @@ class NodeExchange extends Exchange {
   readonly #unsent: UnsentBytes;
   readonly #closing: Closing;
   protected readonly queue: BodyQueue;
+  /** Called when the client has disconnected. */
+  #onAborted: (() => void) | null = null;
 
   constructor(
     message: IncomingMessage,
@@ -235,9 +255,17 @@ class NodeExchange extends Exchange {
     message.on("error", () => this.queue.fail(new ClientGone()));
     response.on("drain", () => this.wake?.());
     response.on("error", () => this.abort());
-    response.on("close", () => {
-      if (!response.writableFinished) this.abort();
-    });
+    response.on("close", () => this.connectionClosed());
+  }
+
+  /** Aborts the request unless its reply has been sent completely. */
+  connectionClosed(): void {
+    if (!this.#response.writableFinished) this.abort();
+  }
+
+  protected override abort(): void {
+    super.abort();
+    this.#onAborted?.();
   }
 
   /** Answers the request with the handler's reply. If it is the last one, then closes the connection. */
@@ -307,14 +335,12 @@ class NodeExchange extends Exchange {
   #sendWhole(body: string | Uint8Array, bytes: number): Promise<void> {
     const response = this.#response;
     this.#unsent.add(bytes);
-    return new Promise((resolve) => {
+    return new Promise<void>((resolve) => {
       response.setTimeout(this.#limits.bodyIdleMsMax, () => void response.destroy());
-      response.once("close", () => {
-        this.#unsent.remove(bytes);
-        resolve();
-      });
+      response.once("close", resolve);
+      this.#onAborted = resolve;
       response.end(body);
-    });
+    }).then(() => this.#unsent.remove(bytes));
   }
 
   protected write(chunk: Uint8Array): boolean {

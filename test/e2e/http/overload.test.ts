@@ -69,6 +69,11 @@ async function burst(server: TestServer, requests: number): Promise<Map<number, 
   return statuses;
 }
 
+async function unsentBytes(server: TestServer): Promise<number> {
+  const { text: metrics } = await server.raw("GET", "/metrics");
+  return Number(/^skein_http_unsent_bytes (\d+)/m.exec(metrics)?.[1]);
+}
+
 describe.each(SERVERS)("overload over %s", (_http, server) => {
   test("ten times the capacity: the surplus is refused, memory does not grow, and the server recovers", async () => {
     const pid = server.pid;
@@ -90,6 +95,29 @@ describe.each(SERVERS)("overload over %s", (_http, server) => {
     expect(server.pid).toBe(pid);
     expect(server.running).toBe(true);
     expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
+
+// uWebSockets.js begins a request only after the reply to the one before.
+const CONCURRENT = SERVERS.filter(([http]) => http === "node");
+describe.each(CONCURRENT)("requests of one connection over %s", (_http, server) => {
+  test("are all over when it closes, even those whose replies wait for another reply", async () => {
+    const title = "word ".repeat(100_000);
+    const documents = Array.from({ length: 6 }, (_, i) => ({ id: `w${i}`, title: `${title}${i}` }));
+    await server.createIndex("words", { fields: [{ name: "title", type: "string" }] }, documents);
+    const body = JSON.stringify({ q: "*" });
+    const request = requestHead("POST", "/v1/indexes/words/query", body.length) + body;
+    const socket = await server.socket();
+    socket.on("error", () => undefined);
+    socket.pause();
+    socket.write(request + request);
+    await eventually(
+      async () => (await unsentBytes(server)) > 2 * title.length * documents.length,
+      "both replies wait for the client",
+    );
+    socket.destroy();
+    await server.holds(0);
+    expect(await unsentBytes(server)).toBe(0);
   });
 });
 
@@ -121,11 +149,7 @@ describe.concurrent.each(SERVERS)("clients that do not read over %s", (_http, se
     await server.createIndex("big", { fields: [{ name: "title", type: "string" }] }, documents);
     const body = JSON.stringify({ q: "*", per_page: 20 });
     const request = requestHead("POST", "/v1/indexes/big/query", body.length) + body;
-    const unsent = async (): Promise<number> => {
-      const { text: metrics } = await server.raw("GET", "/metrics");
-      return Number(/^skein_http_unsent_bytes (\d+)/m.exec(metrics)?.[1]);
-    };
-    const isUnsent = (wanted: (bytes: number) => boolean) => async () => wanted(await unsent());
+    const isUnsent = (wanted: (bytes: number) => boolean) => async () => wanted(await unsentBytes(server));
     const ask = async () => {
       const socket = await server.socket();
       socket.on("error", () => undefined);
