@@ -5,7 +5,8 @@
 import { FairQueue } from "../../shards/protocol/fair-queue.js";
 import { SkeinError } from "../ground/errors.js";
 import { within } from "../ground/jobs/deadline.js";
-import type { LifeMember, RequestLife } from "../ground/jobs/request-life.js";
+import type { RequestLife } from "../ground/jobs/request-life.js";
+import { WaitingTurn } from "../ground/jobs/waiting-turn.js";
 import type { Limits } from "../ground/limits.js";
 
 /** Share of the memory, and of the requests in flight, that one tenant may use. */
@@ -28,6 +29,12 @@ interface Share {
   requests: number;
   bytes: number;
   waiting: number;
+}
+
+/** A request in the line. */
+interface Waiting {
+  readonly turn: WaitingTurn;
+  readonly bytes: number;
 }
 
 export class Admission {
@@ -91,15 +98,20 @@ export class Admission {
   }
 
   #wait(tenant: number, share: Share, life: RequestLife, bytes: number): Promise<void> {
-    share.waiting++;
     return new Promise((resolve, reject) => {
+      share.waiting++;
+      const begin = (): void => {
+        share.waiting--;
+        this.#hold(tenant, share, life, bytes);
+        resolve();
+      };
       const giveUp = (reason: Error): void => {
+        share.waiting--;
         reject(reason);
         this.#admitSoon(); // others may have waited behind it
+        this.#forgetIfUnused(tenant, share);
       };
-      const waiting = new Waiting(life, bytes, resolve, giveUp, () => share.waiting--);
-      life.join(waiting);
-      this.#line.add(tenant, waiting);
+      this.#line.add(tenant, { turn: new WaitingTurn(life, begin, giveUp), bytes });
       this.#admitWaiting();
     });
   }
@@ -140,22 +152,20 @@ export class Admission {
    */
   #admitWaiting(): void {
     for (;;) {
-      this.#first ??= this.#line.take((waiting, tenant) => waiting.over || this.#hasShare(tenant, waiting));
+      this.#first ??= this.#line.take(
+        ({ turn, bytes }, tenant) => turn.life.over || this.#hasShare(tenant, bytes),
+      );
       if (this.#first === undefined) break;
       const { flow: tenant, item: waiting } = this.#first;
-      if (!waiting.over) {
-        if (this.#bytes + waiting.bytes > this.#bytesMax) return;
-        this.#line.spent(tenant, waiting.bytes);
-        this.#hold(tenant, this.#shareOf(tenant), waiting.life, waiting.bytes);
-        waiting.admit();
-      }
+      if (!waiting.turn.life.over && this.#bytes + waiting.bytes > this.#bytesMax) return;
+      if (waiting.turn.begin()) this.#line.spent(tenant, waiting.bytes);
       this.#first = undefined;
     }
     if (this.#line.size === 0) this.#line.reset();
   }
 
-  #hasShare(tenant: number, { bytes }: Waiting): boolean {
-    return this.#shareOf(tenant).bytes + bytes <= this.#tenantBytesMax;
+  #hasShare(tenant: number, bytes: number): boolean {
+    return (this.#shares.get(tenant)?.bytes ?? 0) + bytes <= this.#tenantBytesMax;
   }
 
   #shareOf(tenant: number): Share {
@@ -169,44 +179,5 @@ export class Admission {
 
   #forgetIfUnused(tenant: number, { requests, bytes, waiting }: Share): void {
     if (requests === 0 && bytes === 0 && waiting === 0) this.#shares.delete(tenant);
-  }
-}
-
-/** A request in the line. */
-class Waiting implements LifeMember {
-  readonly life: RequestLife;
-  readonly bytes: number;
-  readonly #resolve: () => void;
-  readonly #reject: (reason: Error) => void;
-  readonly #left: () => void;
-
-  /** `left` is called when the request no longer waits. */
-  constructor(
-    life: RequestLife,
-    bytes: number,
-    resolve: () => void,
-    reject: (reason: Error) => void,
-    left: () => void,
-  ) {
-    this.life = life;
-    this.bytes = bytes;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#left = left;
-  }
-
-  get over(): boolean {
-    return this.life.over;
-  }
-
-  admit(): void {
-    this.life.leave(this);
-    this.#left();
-    this.#resolve();
-  }
-
-  lifeEnded(reason: Error): void {
-    this.#left();
-    this.#reject(reason);
   }
 }

@@ -2,12 +2,13 @@
 // for their turn, and the tenant's keys take turns, so that one key's multi-searches delay neither other
 // queries nor other keys for long.
 import { FairQueue } from "../../shards/protocol/fair-queue.js";
-import type { LifeMember, RequestLife } from "../ground/jobs/request-life.js";
+import type { RequestLife } from "../ground/jobs/request-life.js";
+import { WaitingTurn } from "../ground/jobs/waiting-turn.js";
 
 /** The searches of one tenant. */
 interface Turns {
   running: number;
-  readonly waiting: FairQueue<WaitingSlot>;
+  readonly waiting: FairQueue<WaitingTurn>;
 }
 
 /** The key with which a multi-search was sent; null for the bootstrap key. */
@@ -38,7 +39,7 @@ export class SlotTurns {
   }
 
   #turn({ waiting }: Turns, flow: number, life: RequestLife): Promise<void> {
-    return new Promise((resolve, reject) => waiting.add(flow, new WaitingSlot(life, resolve, reject)));
+    return new Promise((resolve, reject) => waiting.add(flow, new WaitingTurn(life, resolve, reject)));
   }
 
   /** Passes a turn that is over to the next waiting search. */
@@ -58,30 +59,5 @@ export class SlotTurns {
       this.#tenants.set(tenant, turns);
     }
     return turns;
-  }
-}
-
-class WaitingSlot implements LifeMember {
-  readonly #life: RequestLife;
-  readonly #resolve: () => void;
-  readonly #reject: (reason: Error) => void;
-
-  constructor(life: RequestLife, resolve: () => void, reject: (reason: Error) => void) {
-    this.#life = life;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    life.join(this);
-  }
-
-  /** Returns false if the search is no longer wanted. */
-  begin(): boolean {
-    if (this.#life.over) return false;
-    this.#life.leave(this);
-    this.#resolve();
-    return true;
-  }
-
-  lifeEnded(reason: Error): void {
-    this.#reject(reason);
   }
 }

@@ -3,7 +3,8 @@
 // one slice. A slice yields to light queries in progress, that is, queries that have not needed a slice. A
 // light query passes through this thread several times, and would otherwise wait for a slice each time.
 import { FairQueue } from "../../../shards/protocol/fair-queue.js";
-import type { LifeMember, RequestLife } from "../../ground/jobs/request-life.js";
+import type { RequestLife } from "../../ground/jobs/request-life.js";
+import { WaitingTurn } from "../../ground/jobs/waiting-turn.js";
 
 /**
  * Bodies and replies larger than this many bytes wait for a slice. For smaller ones, which are most, waiting
@@ -25,35 +26,8 @@ export interface QuerySlices {
   end(): void;
 }
 
-/** Waits for a slice. When the request's life ends, it gives up its place. */
-class WaitingSlice implements LifeMember {
-  readonly #life: RequestLife;
-  readonly #begin: () => void;
-  readonly #giveUp: (reason: Error) => void;
-
-  constructor(life: RequestLife, begin: () => void, giveUp: (reason: Error) => void) {
-    this.#life = life;
-    this.#begin = begin;
-    this.#giveUp = giveUp;
-    life.join(this);
-  }
-
-  get wanted(): boolean {
-    return !this.#life.over;
-  }
-
-  begin(): void {
-    this.#life.leave(this);
-    this.#begin();
-  }
-
-  lifeEnded(reason: Error): void {
-    this.#giveUp(reason);
-  }
-}
-
 export class TenantSlices {
-  readonly #waiting = new FairQueue<WaitingSlice>();
+  readonly #waiting = new FairQueue<WaitingTurn>();
   #scheduled = false;
   /** Number of queries in progress that have not needed a slice. */
   #light = 0;
@@ -84,7 +58,7 @@ export class TenantSlices {
    */
   next(tenant: number, life: RequestLife): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(tenant, new WaitingSlice(life, resolve, reject));
+      this.#waiting.add(tenant, new WaitingTurn(life, resolve, reject));
       this.#schedule();
     });
   }
@@ -116,15 +90,13 @@ export class TenantSlices {
   readonly #give = (): void => {
     this.#patience = null;
     this.#scheduled = false;
-    let next = this.#waiting.take();
-    while (next !== undefined && !next.item.wanted) next = this.#waiting.take();
-    if (next === undefined) {
-      this.#waiting.reset();
+    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
+      if (!next.item.begin()) continue;
+      this.#waiting.spent(next.flow, 1);
+      this.#schedule();
       return;
     }
-    next.item.begin();
-    this.#waiting.spent(next.flow, 1);
-    this.#schedule();
+    this.#waiting.reset();
   };
 }
 
