@@ -1,4 +1,5 @@
-// How large JavaScript heaps may become. Each thread has a heap of its own, with a limit of its own.
+// How much memory there is for the process and for JavaScript heaps. Each thread has a heap of its own, with a
+// limit of its own.
 import { totalmem } from "node:os";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
@@ -18,14 +19,14 @@ export function heapMibMax(): number {
 }
 
 /** Memory in bytes that this process can have: the machine's, or less if its control group has a limit. */
-export function memoryBytesMax(): number {
+export function processBytesMax(): number {
   const constrained = process.constrainedMemory(); // 0 or a huge number if there is no limit
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** `memoryBytesMax` in MiB, for the resource limits of another thread. */
-export function memoryMibMax(): number {
-  return Math.ceil(memoryBytesMax() / MIB);
+/** `processBytesMax` in MiB, for the resource limits of another thread. */
+export function processMibMax(): number {
+  return Math.ceil(processBytesMax() / MIB);
 }
 
 /**

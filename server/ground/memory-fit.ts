@@ -1,5 +1,5 @@
 // Fits the limits on memory to the machine: a share of the memory that the process may use, and of the heap.
-import { heapBytesMax, memoryBytesMax as processBytesMax } from "./heap-limits.js";
+import { heapBytesMax, processBytesMax } from "./heap-limits.js";
 import type { Limits } from "./limits.js";
 
 /** Shares of the process's memory. */

@@ -146,11 +146,12 @@ async function admitted(asked: Asked, batch: Uint8Array): Promise<Uint8Array> {
 async function decompressed(asked: Asked, body: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const stated = Math.min(statedLength(body), bytesMax);
   await reserved(asked, BATCH_TIMES * stated);
-  const short = await decompress(body, stated);
-  if (short !== null) return short;
-  if (stated < bytesMax) await reserved(asked, BATCH_TIMES * (bytesMax - stated));
-  const whole = stated < bytesMax ? await decompress(body, bytesMax) : null;
-  if (whole !== null) return whole;
+  let bytes = await decompress(body, stated);
+  if (bytes === null && stated < bytesMax) {
+    await reserved(asked, BATCH_TIMES * (bytesMax - stated));
+    bytes = await decompress(body, bytesMax);
+  }
+  if (bytes !== null) return bytes;
   throw new SkeinError("SK-DOC-413", `the decompressed body is larger than ${bytesMax} bytes`);
 }
 

@@ -118,6 +118,17 @@ function attempt<T>(contents: StoredIndex, decode: () => T): T | null {
   }
 }
 
+/** Like `attempt`, for a value that is being read from the store. */
+async function attemptRead<T>(contents: StoredIndex, reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    return attempt(contents, () => {
+      throw error;
+    });
+  }
+}
+
 function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): void {
   const what = describeKey(key);
   const kind = kindOfKey(key);
@@ -190,14 +201,8 @@ function usable(contents: StoredIndex, key: Uint8Array, decode: () => unknown): 
 async function checkVectors(store: Store, contents: StoredIndex): Promise<void> {
   const { uid, model } = contents;
   if (model === null) return;
-  try {
-    await readModel(store, uid, model);
-  } catch (error) {
-    attempt(contents, () => {
-      throw error;
-    });
+  if ((await attemptRead(contents, readModel(store, uid, model))) === null)
     contents.unusable.push(modelKey(uid));
-  }
 }
 
 function readDocument(contents: StoredIndex, key: Uint8Array, value: Uint8Array): void {
@@ -216,23 +221,9 @@ async function readStoredSegment(
   module: EngineModule,
 ): Promise<StoredSegment> {
   const { uid } = contents;
-  let bytes: Uint8Array | null = null;
-  try {
-    bytes = await readSegment(store, uid, record);
-  } catch (error) {
-    attempt(contents, () => {
-      throw error;
-    });
-  }
+  const bytes = await attemptRead(contents, readSegment(store, uid, record));
   const rows = bytes === null ? null : attempt(contents, () => readRows(bytes, record, uid, module));
-  let deleted: DeletedRows | null = null;
-  try {
-    deleted = await readDeletedRows(store, uid, record);
-  } catch (error) {
-    attempt(contents, () => {
-      throw error;
-    });
-  }
+  const deleted = await attemptRead(contents, readDeletedRows(store, uid, record));
   return { record, rows, deleted };
 }
 

@@ -49,14 +49,9 @@ export class DeletedRows {
     return new DeletedRows(bits, count);
   }
 
-  /** Returns the rows that the other set, for the same segment, does not contain. */
-  beyond(other: DeletedRows): number[] {
-    const rows: number[] = [];
-    for (let at = 0; at < this.#bits.length; at++) {
-      const byte = this.#bits[at]! & ~other.#bits[at]!;
-      for (let bit = 0; byte >> bit !== 0; bit++) if (((byte >> bit) & 1) !== 0) rows.push(at * 8 + bit);
-    }
-    return rows;
+  /** Returns the rows that are not in `other`, which belongs to the same segment. */
+  minus(other: DeletedRows): number[] {
+    return [...this.rows()].filter((row) => !other.has(row));
   }
 
   *rows(): IterableIterator<number> {

@@ -10,8 +10,8 @@ export interface RateLimiter {
    */
   take(name: string, perSecond: number, nowMs: number): number;
   /**
-   * Charges `tokens` more tokens to a name that has just taken one, whether it has them or not. It gets no
-   * others until they are made up for.
+   * Takes `tokens` more tokens from a name that has just taken one, even if it does not have them. It then
+   * gets none until the debt has been refilled.
    */
   charge(name: string, tokens: number, perSecond: number, nowMs: number): void;
   /** Returns what `take` would return, without taking a token. */

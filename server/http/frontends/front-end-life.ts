@@ -2,7 +2,7 @@
 // that run.
 import { MessageChannel, Worker } from "node:worker_threads";
 import { builtFile } from "../../../engine-wasm/host/runtime/built-files.js";
-import { memoryMibMax } from "../../ground/heap-limits.js";
+import { processMibMax } from "../../ground/heap-limits.js";
 import type { ExchangeContext, HttpHandler } from "../transport/port.js";
 import { callInThread } from "./call-in-thread.js";
 import { ThreadChannel } from "./channel.js";
@@ -46,7 +46,7 @@ export class FrontEndLife {
       workerData: { ...data, owner: port2 } satisfies FrontEndData,
       transferList: [port2],
       // Out of reach, see thread/heap-mark.ts.
-      resourceLimits: { maxOldGenerationSizeMb: memoryMibMax() },
+      resourceLimits: { maxOldGenerationSizeMb: processMibMax() },
     });
     this.#worker = worker;
     this.threadId = worker.threadId;

@@ -75,12 +75,7 @@ async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise
   const { limits } = request.services;
   const contents = contentsOf(request.state, request.record);
   const body = queryBody(request.body, limits);
-  return rawReply(
-    await whileWanted(
-      request,
-      countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)),
-    ),
-  );
+  return rawReply(await countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)));
 }
 
 /** Suggestions are not counted or logged as searches, because clients request them with every keystroke. */
@@ -88,9 +83,7 @@ async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): P
   const { services, state, record, principal, request: http } = request;
   const asked = await parsedInTurn(request, CHUNK_ROWS);
   const contents = contentsOf(state, record);
-  return dataReply(
-    await whileWanted(request, suggest(services, contents, asked, filterOf(principal), http.life)),
-  );
+  return dataReply(await suggest(services, contents, asked, filterOf(principal), http.life));
 }
 
 /** Like suggestions, similar documents are not counted or logged as searches. */
@@ -98,8 +91,8 @@ async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promi
   const { services, state, record, params, body, principal, request: http } = request;
   const asked = body.length === 0 ? {} : await parsedInTurn(request, services.limits.pageDocumentsMax);
   const contents = contentsOf(state, record);
-  const found = similarDocuments(services, contents, params.id!, asked, filterOf(principal), http.life);
-  return rawDataReply(await whileWanted(request, found));
+  const filter = filterOf(principal);
+  return rawDataReply(await similarDocuments(services, contents, params.id!, asked, filter, http.life));
 }
 
 async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
@@ -113,16 +106,18 @@ async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): P
     costOfMultiSearch(searches, request.body.length, (one) => scaleOf(request, one), limits),
   );
   if (waits !== undefined) {
-    searches = [];
+    searches = []; // while it waits, only the body is kept
     await waits;
     searches = read().searches;
   }
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
-    return (bytesMax, again) =>
-      slotTurns.run(tenant, keyId, http.life, () =>
-        whileWanted(request, searchSlot(request, entry, name, again ? plainSearch : countedSearch, bytesMax)),
+    return (bytesMax, again) => {
+      const search = again ? plainSearch : countedSearch;
+      return slotTurns.run(tenant, keyId, http.life, () =>
+        http.life.whileWanted(searchSlot(request, entry, name, search, bytesMax)),
       );
+    };
   });
   const asError = (error: unknown): SkeinError => {
     if (error instanceof SkeinError) return error;
@@ -199,11 +194,6 @@ function plainSearch(
     life: http.life,
     reserve,
   });
-}
-
-/** Gives the work up if the client leaves or its time is over. */
-function whileWanted<T>({ request }: Asked, work: Promise<T>): Promise<T> {
-  return request.life.whileWanted(work);
 }
 
 function reserveFor({ services, principal, request }: Asked): Reserve {

@@ -44,7 +44,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Ends when the client closes the connection. The service limits it, and ends it with the reply. */
   readonly life: RequestLife;
-  /** The tenant's share of the memory for bodies is used from now on. */
+  /** From now on, counts the body towards this tenant's share of the memory for bodies. */
   chargeTo(tenant: number): void;
   /**
    * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as the body is known to

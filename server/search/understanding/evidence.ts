@@ -171,11 +171,11 @@ export class Evidence {
     const worded = isSymbol ? 0 : await this.#matching(words);
     if (worded === null) return true;
     if (worded === 0) return this.#isAlone(reading);
-    const both = await this.#matching(words, filter);
-    if (both === null) return true;
+    const agreeing = await this.#matching(words, filter);
+    if (agreeing === null) return true;
     return worded < FEW_MATCHES && !this.#isAlone(reading)
-      ? passing <= worded - both
-      : both < worded * SHARE_MIN;
+      ? passing <= worded - agreeing
+      : agreeing < worded * SHARE_MIN;
   }
 
   /** True if the query says nothing besides the reading: such a query is more likely a title or a name. */

@@ -17,5 +17,5 @@ export function keptDeletedSeqs(state: ShardIndexState, entries: readonly LiveSe
 
 function keptDeletedRows(state: ShardIndexState, segment: OpenSegment): number[] {
   if (state.surelyDeletedCount(segment) === state.deletedCount(segment)) return [];
-  return state.deletedRows(segment).beyond(state.surelyDeleted(segment));
+  return state.deletedRows(segment).minus(state.surelyDeleted(segment));
 }
