@@ -29,7 +29,7 @@ export function offerCalls(calls: OfferedCalls): void {
 
 /**
  * Resolves with the function's result; with undefined if the thread offers no such function yet, or if it
- * ends meanwhile. Rejects if the thread does not exist or the function throws. While the thread is in native
+ * ends meanwhile. Rejects if the thread does not exist or the function throws an Error. While the thread is in native
  * code, the call waits.
  */
 export async function callInThread(threadId: number, name: string): Promise<unknown> {
@@ -55,8 +55,9 @@ export async function callInThread(threadId: number, name: string): Promise<unkn
     const { result } = JSON.parse(await answered) as Evaluated;
     await post(session, "NodeWorker.disable");
     const thrown = result?.exceptionDetails?.exception;
-    if (thrown !== undefined) throw new Error(thrown.description ?? "the call failed");
-    return result?.result.value;
+    if (thrown === undefined) return result?.result.value;
+    // In a thread that is ended in the middle of the call, V8 throws a text, which has no description.
+    if (thrown.description !== undefined) throw new Error(thrown.description);
   } finally {
     session.disconnect();
   }
