@@ -1,5 +1,5 @@
-// How much memory there is for the process and for JavaScript heaps. Each thread has a heap of its own, with a
-// limit of its own.
+// How much memory there is for the process and for JavaScript heaps. Each thread has a heap of its own, with
+// a limit of its own.
 import { totalmem } from "node:os";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 

@@ -29,8 +29,8 @@ export function offerCalls(calls: OfferedCalls): void {
 
 /**
  * Resolves with the function's result; with undefined if the thread offers no such function yet, or if it
- * ends meanwhile. Rejects if the thread does not exist or the function throws an Error. While the thread is in native
- * code, the call waits.
+ * ends meanwhile. Rejects if the thread does not exist or the function throws an Error. While the thread is
+ * in native code, the call waits.
  */
 export async function callInThread(threadId: number, name: string): Promise<unknown> {
   const session = new Session();

@@ -72,7 +72,7 @@ async function abandoned(path: string, body: string): Promise<void> {
   socket.destroy();
 }
 
-test("long filters", async () => {
+test("queries with long filters stay within their bound", async () => {
   const filter_by = Array.from({ length: 19_990 }, (_, i) => `stock:${i}`).join("||");
   await grownAtMost("90 queries with filters of 19,990 conditions (180 KB each)", async () => {
     const replies = await Promise.all(
@@ -85,7 +85,7 @@ test("long filters", async () => {
   });
 });
 
-test("abandoned multi-searches", async () => {
+test("multi-searches whose clients leave stay within their bound", async () => {
   const searches = Array.from({ length: 50 }, (_, i) => ({
     index: "goods",
     q: "thing",
@@ -99,7 +99,7 @@ test("abandoned multi-searches", async () => {
   });
 });
 
-test("gzip bombs", async () => {
+test("batches that decompress to a thousand times their size stay within their bound", async () => {
   const bomb = gzipSync(Buffer.alloc(64 * KIB * KIB, " "));
   await grownAtMost("20 gzipped batches of 64 KB that decompress to 64 MiB", async () => {
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
@@ -109,7 +109,7 @@ test("gzip bombs", async () => {
   });
 });
 
-test("bodies that are never finished", async () => {
+test("batches that never arrive completely stay within their bound", async () => {
   const sockets = await Promise.all(Array.from({ length: 100 }, () => server.socket()));
   await grownAtMost("100 batches of 4 MiB whose last byte never comes", async () => {
     const part = Buffer.alloc(4 * KIB * KIB - 1, " ");
