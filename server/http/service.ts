@@ -30,6 +30,8 @@ const DRAIN_LOOK_MS = 10;
  * that sends one request after another thus gets a reply with `Connection: close`, and not a reset.
  */
 const QUIET_MS = 250;
+/** Under this status, requests are counted whose client left before the reply. It is never sent. */
+const CLIENT_LEFT_STATUS = 499;
 
 export class HttpService<S extends SearchServices> {
   readonly #services: S;
@@ -130,7 +132,8 @@ export class HttpService<S extends SearchServices> {
         request.life.end(this.#answered);
         visit.end?.();
         const ms = performance.now() - arrivedMs;
-        this.#services.recorder.requestFinished(request.method, visit.route.path, status, ms);
+        const counted = request.aborted && status === 500 ? CLIENT_LEFT_STATUS : status;
+        this.#services.recorder.requestFinished(request.method, visit.route.path, counted, ms);
         this.#finished(request, visit, status, arrivedMs, failure);
       },
     };

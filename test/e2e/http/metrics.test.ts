@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { BlockedShards } from "../world/blocked-shards.js";
 import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
 import { readPrometheusText, type Scraped } from "../world/prometheus-text.js";
+import { requestHead } from "../world/raw-http.js";
 import { serverOverEachHttp, sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
@@ -49,6 +50,18 @@ function shopServer(): { blocked: BlockedShards; server: TestServer } {
 // seconds.
 describe.concurrent("metrics", () => {
   const { blocked, server } = shopServer();
+
+  test.sequential("a request whose client has left is counted as 499, and not as a failure", async () => {
+    const socket = await server.socket();
+    socket.write(requestHead("POST", "/v1/indexes/shop/query", 100));
+    await server.holds(1);
+    socket.destroy();
+    await server.holds(0);
+    const counts = await scrape(server);
+    const query = { method: "POST", route: "/v1/indexes/{name}/query" };
+    expect(counts.value("skein_http_requests_total", { ...query, status: 499 })).toBe(1);
+    expect(counts.value("skein_http_requests_total", { ...query, status: 500 })).toBeUndefined();
+  });
 
   test.sequential("need no key and follow requests, queries and documents", async () => {
     const before = await scrape(server);
