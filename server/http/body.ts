@@ -90,8 +90,12 @@ async function parsed(asked: Asked, bytes: Uint8Array, code: ErrorCode): Promise
   return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
-function reserved({ request, services, principal }: Asked, bytes: number): Promise<void> | undefined {
-  return services.admission.others.reserve(principal.tenant, request.life, bytes);
+function reserved(
+  { request, services, principal }: Asked,
+  bytes: number,
+  life = request.life,
+): Promise<void> | undefined {
+  return services.admission.others.reserve(principal.tenant, life, bytes);
 }
 
 /**
@@ -141,18 +145,23 @@ async function admitted(asked: Asked, batch: Uint8Array): Promise<Uint8Array> {
 
 /**
  * Decompresses a batch once there is memory for the length that its gzip trailer states. If it is longer (it
- * has several members, or the trailer lies), decompresses it again once there is memory for `bytesMax`.
+ * has several members, or the trailer lies), decompresses it again once there is memory for `bytesMax`. The
+ * first reservation is released before that: if several requests kept theirs, none might ever get the second.
  */
 async function decompressed(asked: Asked, body: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const stated = Math.min(statedLength(body), bytesMax);
-  await reserved(asked, BATCH_TIMES * stated);
+  const attempt = asked.request.life.part();
+  await reserved(asked, BATCH_TIMES * stated, attempt);
   let bytes = await decompress(body, stated);
-  if (bytes === null && stated < bytesMax) {
-    await reserved(asked, BATCH_TIMES * (bytesMax - stated));
+  if (bytes !== null) return bytes;
+  const tooLarge = new SkeinError("SK-DOC-413", `the decompressed body is larger than ${bytesMax} bytes`);
+  attempt.end(tooLarge);
+  if (stated < bytesMax) {
+    await reserved(asked, BATCH_TIMES * bytesMax);
     bytes = await decompress(body, bytesMax);
   }
-  if (bytes !== null) return bytes;
-  throw new SkeinError("SK-DOC-413", `the decompressed body is larger than ${bytesMax} bytes`);
+  if (bytes === null) throw tooLarge;
+  return bytes;
 }
 
 /** Length of the data, modulo 2^32, that the trailer of the last gzip member states (RFC 1952, ISIZE). */

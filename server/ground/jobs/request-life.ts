@@ -40,6 +40,13 @@ export class RequestLife {
     this.#timer = setTimeout(() => this.end(late()), Math.min(ms, TIMER_MS_MAX));
   }
 
+  /** A life that ends with this one, unless it is ended earlier. */
+  part(): RequestLife {
+    const part = new RequestLife();
+    this.join({ lifeEnded: (reason) => part.end(reason) });
+    return part;
+  }
+
   /** The member is told about the end, at once if the life has already ended. */
   join(member: LifeMember): void {
     if (this.#reason === null) this.#members.add(member);
