@@ -43,51 +43,17 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   };
   const closing: Closing = { now: false };
   const context = { ...options, closing };
-  /** The latest request of each connection. */
-  const latest = new WeakMap<Duplex, NodeExchange>();
-  /** The requests of each connection whose replies have not been sent completely. */
-  const open = new WeakMap<Duplex, Set<NodeExchange>>();
-  const openOf = (socket: Duplex): Set<NodeExchange> => {
-    let exchanges = open.get(socket);
-    if (exchanges === undefined) {
-      const added = new Set<NodeExchange>();
-      // node:http tells only the first of several pipelined requests that the connection has closed.
-      socket.once("close", () => {
-        for (const exchange of added) exchange.connectionClosed();
-      });
-      open.set(socket, added);
-      exchanges = added;
+  const connections = new WeakMap<Duplex, Connection>();
+  const connectionOf = (socket: Duplex): Connection => {
+    let connection = connections.get(socket);
+    if (connection === undefined) {
+      connection = new Connection(socket, context);
+      connections.set(socket, connection);
     }
-    return exchanges;
+    return connection;
   };
-  /** Connections that take no further request: the last one was refused or asked to close the connection. */
-  const ending = new WeakSet<Duplex>();
-  const take = (message: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = message;
-    if (ending.has(socket)) return;
-    const exchange = new NodeExchange(message, response, context);
-    latest.set(socket, exchange);
-    const exchanges = openOf(socket);
-    exchanges.add(exchange);
-    response.once("close", () => exchanges.delete(exchange));
-    const head = headOf(message);
-    const fault = faultOf(head, message);
-    if (fault !== null || head.isLast) ending.add(socket);
-    if (fault !== null) exchange.refuse(options.malformed(fault));
-    else exchange.run(options.handler, head.isLast);
-  };
-  /** Refuses the request to which a connection's last bytes belong, after the replies to those before it. */
-  const refuseRest = (socket: Duplex, why: SkeinError): void => {
-    const exchange = latest.get(socket);
-    const isPending = exchange !== undefined && !exchange.isOver;
-    const isItsBody = isPending && !exchange.hasBody;
-    if (ending.has(socket) && !isItsBody) return;
-    ending.add(socket);
-    const reply = options.malformed(why);
-    if (isItsBody) exchange.refuse(reply);
-    else if (isPending) exchange.onceOver(() => sendLast(socket, reply));
-    else sendLast(socket, reply);
-  };
+  const take = (message: IncomingMessage, response: ServerResponse): void =>
+    connectionOf(message.socket).take(message, response);
   const tls =
     certificate === null
       ? null
@@ -101,12 +67,13 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
   server.on("checkExpectation", take); // RequestHead refuses what the server cannot meet
   server.on("connect", (message: IncomingMessage, socket: Duplex) => {
     socket.on("error", () => socket.destroy());
-    refuseRest(socket, faultOf(headOf(message), message)!); // RequestHead refuses the method CONNECT
+    const refused = faultOf(headOf(message), message)!; // RequestHead refuses the method CONNECT
+    connectionOf(socket).refuseRest(refused);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     const why = malformation(error, limits);
     if (why === null) socket.destroy();
-    else refuseRest(socket, why);
+    else connectionOf(socket).refuseRest(why);
   });
   // All open connections, including those still in their TLS handshake. The latter are not HTTP connections
   // yet, so node:http would leave them open, and they would keep the server from closing.
@@ -156,6 +123,55 @@ export async function listenNode(options: ListenOptions): Promise<OwnListener> {
 
 function secureContext({ certificate, key }: CertificatePair): SecureContextOptions {
   return { cert: certificate, key, minVersion: TLS_VERSION_MIN };
+}
+
+/** The requests of one connection. */
+class Connection {
+  readonly #socket: Duplex;
+  readonly #context: ListenOptions & { readonly closing: Closing };
+  #latest: NodeExchange | null = null;
+  /** The requests whose replies have not been sent completely. */
+  readonly #open = new Set<NodeExchange>();
+  /** True if no further request is taken: the last one was refused or asked to close the connection. */
+  #isEnding = false;
+
+  constructor(socket: Duplex, context: ListenOptions & { readonly closing: Closing }) {
+    this.#socket = socket;
+    this.#context = context;
+    // node:http tells only the first of several pipelined requests that the connection has closed.
+    socket.once("close", () => {
+      for (const exchange of this.#open) exchange.connectionClosed();
+    });
+  }
+
+  take(message: IncomingMessage, response: ServerResponse): void {
+    if (this.#isEnding) return;
+    const { handler, malformed } = this.#context;
+    const exchange = new NodeExchange(message, response, this.#context);
+    this.#latest = exchange;
+    this.#open.add(exchange);
+    response.once("close", () => this.#open.delete(exchange));
+    const head = headOf(message);
+    const fault = faultOf(head, message);
+    this.#isEnding = fault !== null || head.isLast;
+    if (fault !== null) exchange.refuse(malformed(fault));
+    else exchange.run(handler, head.isLast);
+  }
+
+  /**
+   * Refuses the request to which the connection's last bytes belong, after the replies to those before it.
+   */
+  refuseRest(why: SkeinError): void {
+    const latest = this.#latest;
+    const isPending = latest !== null && !latest.isOver;
+    const isItsBody = isPending && !latest.hasBody;
+    if (this.#isEnding && !isItsBody) return;
+    this.#isEnding = true;
+    const reply = this.#context.malformed(why);
+    if (isItsBody) latest.refuse(reply);
+    else if (isPending) latest.onceOver(() => sendLast(this.#socket, reply));
+    else sendLast(this.#socket, reply);
+  }
 }
 
 /**
