@@ -1,6 +1,7 @@
 // The noisy tenant's clients. They run in their own process, so that they do not delay the event loop that
 // measures the quiet tenant. The parent process says which work to prepare and when to start and stop.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, Connection } from "../load/connection.js";
 import { HEAVY_WORK, type HeavyRequest, type HeavyWork, type Place } from "./heavy-work.js";
 
@@ -76,7 +77,7 @@ async function begin(
         await count(await answer);
         continue;
       }
-      const soon = await Promise.race([answer.catch(() => null), sleep(leavesAfterMs)]);
+      const soon = await Promise.race([answer.catch(() => null), sleep(leavesAfterMs, null)]);
       if (soon) await count(soon);
       else counts.left++;
       connection.close();
@@ -92,10 +93,6 @@ async function begin(
     const seconds = (performance.now() - started) / 1000;
     return { ...counts, cpuSeconds: (used.user + used.system) / 1e6, seconds };
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Returns the next request, containing a number not sent before. */

@@ -10,8 +10,13 @@ import { besides, type Client, oneForEach } from "./front-end-clients.js";
 const QUERY = "/v1/indexes/shop/query";
 const IMPORT = "/v1/indexes/shop/documents/import";
 const SCHEMA = { fields: [{ name: "name", type: "string" }] };
-const POISONS = ["poisonheap", "poisonleak", "poisonthrow"];
-const NAMES = [...Array.from({ length: 40 }, () => "lamp"), ...POISONS];
+/** What queries with these words do to their thread; see front-end-poison.mjs. */
+const POISONS = [
+  ["fills the heap in one turn", "poisonheap"],
+  ["is one of many that fill the heap", "poisonleak"],
+  ["throws where nobody catches it", "poisonthrow"],
+] as const;
+const NAMES = [...Array.from({ length: 40 }, () => "lamp"), ...POISONS.map(([, word]) => word)];
 const DOCUMENTS = NAMES.map((name, i) => ({ id: String(i), name }));
 const POISON = join(import.meta.dirname, "front-end-poison.mjs");
 /** Scrapes within this many milliseconds share one reply. */
@@ -67,7 +72,7 @@ describe.each(SHARING)("over %s", (http) => {
     }, "the front-ends answer queries themselves");
   }
 
-  test.each(POISONS)("%s ends one front-end, which is replaced", async (word) => {
+  test.each(POISONS)("a query that %s ends one front-end, which is replaced", async (_what, word) => {
     const clients = await oneForEach(server, 2, `probe-${word}`);
     const [dying, other] = clients as [Client, Client];
     await makeLocal(clients);

@@ -1,6 +1,7 @@
 // The process of the hostile clients, so that they do not delay the visitors whose waits are measured. The
 // parent names an attack, waits until its requests are prepared, lets it begin, and gets the counts.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Wave } from "./attack.js";
 import { ATTACKS } from "./attacks.js";
 import { beHostile, type Ending } from "./client.js";
@@ -67,8 +68,4 @@ class Tally implements Counts {
     if (manner.kind === "reads" || manner.kind === "stalls") this.longestMs = Math.max(this.longestMs, ms);
     if (how === "answered" && (status === 429 || status === 503) && !hasRetryAfter) this.withoutRetryAfter++;
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
