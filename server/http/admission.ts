@@ -134,8 +134,8 @@ export class Admission {
   }
 
   /**
-   * Requests often end in droves: their clients leave, or their time is over. Those next in line may have
-   * ended as well, which is known only after the event loop has handled all that has happened.
+   * Many requests often end at once, because their clients leave or their time is over. So waits until the
+   * event loop has handled all of these ends, and admits nobody whose own end is among them.
    */
   #admitSoon(): void {
     if (this.#admitsSoon || (this.#first === undefined && this.#line.size === 0)) return;

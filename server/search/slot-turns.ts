@@ -31,8 +31,8 @@ export class SlotTurns {
       life.check();
       return await work();
     } finally {
-      // Clients often leave in droves. The next one may have left as well, which is known only after the
-      // event loop has handled all that has happened.
+      // Many clients often leave at once. Once the event loop has handled all of that, it is known whether
+      // the next one has left, too.
       if (life.over) setImmediate(() => this.#passOn(tenant, turns));
       else this.#passOn(tenant, turns);
     }

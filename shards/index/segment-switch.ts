@@ -23,7 +23,7 @@ import { putDeletedRows, type ShardIndexState } from "./state.js";
 
 /**
  * Records the rows that writes delete in the given segments while a job works on them. `deleted`: the seqs of
- * rows that are already deleted and that the job keeps all the same.
+ * already deleted rows that the job keeps.
  */
 export class KillWatch {
   readonly #state: ShardIndexState;

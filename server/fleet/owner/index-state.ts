@@ -31,8 +31,8 @@ export class IndexState extends IndexHandle<Generations> {
    */
   isMoving = false;
   /**
-   * Generation of the last write that is not in all of its shards, while no shard has recorded that it is
-   * published all the same; 0 if there is none. A restart would take it back, together with later writes.
+   * Generation of the last write that not all of its shards have, until a shard has recorded that it is
+   * published; 0 if there is none. Before that, a restart would take it back, together with later writes.
    */
   inDoubt = 0;
   /** Number of live documents in each shard of the newest location. */

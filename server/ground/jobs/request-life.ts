@@ -1,7 +1,6 @@
 // How long the work for a request is wanted: until its reply has been sent, its client has left or its time
 // is over, whichever comes first. Whatever works or waits for the request takes part in its life and is told
 // when it ends.
-
 import { TIMER_MS_MAX } from "./deadline.js";
 
 /** Waits or works for a request, or holds something for it. */

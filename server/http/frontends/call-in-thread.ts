@@ -48,7 +48,7 @@ export async function callInThread(threadId: number, name: string): Promise<unkn
       });
     });
     await post(session, "NodeWorker.enable", { waitForDebuggerOnStart: false }); // attaches to all threads
-    if (sessionId === null) throw new Error(`there is no such thread as ${threadId}`);
+    if (sessionId === null) throw new Error(`thread ${threadId} does not exist`);
     const params = { expression: `globalThis.${OFFERED}?.${name}?.()`, returnByValue: true };
     const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params });
     await post(session, "NodeWorker.sendMessageToWorker", { sessionId, message });

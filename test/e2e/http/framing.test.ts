@@ -25,7 +25,7 @@ const SEEN: readonly [what: string, code: string, bytes: string][] = [
   ["chunked twice", "SK-SYS-400", `${QUERY}${HEAD}${CHUNKED}${CHUNKED}\r\n0\r\n\r\n`],
   ["an unknown coding", "SK-SYS-501", `${QUERY}${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
   ["an unknown expectation", "SK-SYS-417", `${QUERY}${HEAD}Expect: 200-ok\r\nContent-Length: 2\r\n\r\n{}`],
-  ["a method that is no token", "SK-SYS-400", `G@T /v1/indexes HTTP/1.1\r\n${HEAD}\r\n`],
+  ["a method that is not a token", "SK-SYS-400", `G@T /v1/indexes HTTP/1.1\r\n${HEAD}\r\n`],
   ["a method for proxies", "SK-SYS-400", `CONNECT /v1/indexes HTTP/1.1\r\n${HEAD}\r\n`],
   ["a target that is not ASCII", "SK-SYS-400", `GET /v1/indexes/\xfc HTTP/1.1\r\n${HEAD}\r\n`],
   ["a control character", "SK-SYS-400", `GET /v1/indexes HTTP/1.1\r\n${HEAD}A: \x7f\r\n\r\n`],

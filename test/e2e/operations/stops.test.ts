@@ -173,7 +173,7 @@ describe("a stop that goes wrong", () => {
     }
   });
 
-  test("a shard is dead and cannot be reopened: the server stops all the same", async () => {
+  test("a shard is dead and cannot be reopened: the server still stops", async () => {
     const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };

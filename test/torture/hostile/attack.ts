@@ -8,9 +8,9 @@ export type Manner =
   | { readonly kind: "reads" }
   /** Leaves without having read the reply. */
   | { readonly kind: "leaves"; readonly afterMs: number }
-  /** Reads the reply at this rate, which may be 0, and leaves in the end. */
+  /** Reads the reply at this rate, which may be 0, and leaves at the end. */
   | { readonly kind: "sips"; readonly bytesPerSecond: number; readonly holdMs: number }
-  /** Sends the request at this rate, which may be 0, and leaves in the end. */
+  /** Sends the request at this rate, which may be 0, and leaves at the end. */
   | { readonly kind: "dribbles"; readonly bytesPerSecond: number; readonly holdMs: number }
   /** Sends a share of the request and then waits for the server to end it. */
   | { readonly kind: "stalls"; readonly share: number }

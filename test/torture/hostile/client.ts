@@ -5,7 +5,7 @@ import type { Manner } from "./attack.js";
 
 export interface Ending {
   /**
-   * `answered`: a whole reply; `cut`: the server closed the connection in the midst of a reply; `closed`: it
+   * `answered`: a whole reply; `cut`: the server closed the connection in the middle of a reply; `closed`: it
    * did so without a reply; `left`: the client left as planned; `overdue`: it gave up waiting.
    */
   readonly how: "answered" | "cut" | "closed" | "left" | "overdue";

@@ -60,7 +60,7 @@ export const DOCUMENTS: readonly Attack[] = [
   },
   {
     name: "abandoned imports",
-    what: "imports of 30,000 documents by 20 clients that leave in the midst and come back",
+    what: "imports of 30,000 documents by 20 clients that leave halfway and come back",
     waves: [
       documents("import", ndjson, { clients: 20, requests: 100, manner: { kind: "breaks off", share: 0.5 } }),
     ],

@@ -1,4 +1,4 @@
-// A stop in the midst of abandoned work, and front-ends that end.
+// A stop in the middle of abandoned work, and front-ends that end.
 import type { Attack, VisitorBounds } from "../attack.js";
 import { multiSearchWave } from "./multi-searches.js";
 

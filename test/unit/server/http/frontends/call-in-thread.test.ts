@@ -94,7 +94,7 @@ test("an ended thread cannot be called", async () => {
   const thread = startThread();
   const { threadId } = thread;
   await thread.terminate();
-  await expect(callInThread(threadId, "rounds")).rejects.toThrow("no such thread");
+  await expect(callInThread(threadId, "rounds")).rejects.toThrow("does not exist");
 });
 
 test("offered calls are global functions of this thread", () => {
