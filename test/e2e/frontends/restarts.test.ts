@@ -109,7 +109,8 @@ describe.each([1, 2])("with %i shards", (shards) => {
         }
       });
       for (const client of clients) {
-        expect((await client.post(QUERY, { q: "lamp" })).json.found).toBe(written);
+        // Not the same query: it is refused for a while if it was in flight at two of the kills.
+        expect((await client.post(QUERY, { q: "*" })).json.found).toBe(written);
         client.close();
       }
       expect(await server.stop()).toBe(0);
