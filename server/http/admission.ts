@@ -1,8 +1,10 @@
 // Admits requests on one thread by the memory that they will need: parsed bodies, programs, results and
-// replies. What does not fit waits in its tenant's line, and holds nothing but its unparsed body. A tenant
-// may use half of the memory, so there is room for the others whatever it sends. Everything is released when
-// the request's life ends.
+// replies. What does not fit waits, and holds nothing but its unparsed body. Keys take turns, so that a
+// tenant's visitors do not wait behind everything that one of its keys sends. A tenant may use half of the
+// memory, so there is room for the others whatever it sends. Everything is released when the request's life
+// ends.
 import { FairQueue } from "../../shards/protocol/fair-queue.js";
+import type { Principal } from "../access/tenants/principal.js";
 import { SkeinError } from "../ground/errors.js";
 import { within } from "../ground/jobs/deadline.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
@@ -31,8 +33,12 @@ interface Share {
   waiting: number;
 }
 
+/** Who sent a request. */
+export type Sender = Pick<Principal, "tenant" | "keyId">;
+
 /** A request in the line. */
 interface Waiting {
+  readonly tenant: number;
   readonly turn: WaitingTurn;
   readonly bytes: number;
 }
@@ -83,21 +89,23 @@ export class Admission {
    * promise that resolves when there is, and rejects with SK-SYS-503 if that takes too long, or with the
    * reason for which the life ends. A request that needs more than a tenant's share gets all of it.
    */
-  reserve(tenant: number, life: RequestLife, bytes: number): Promise<void> | undefined {
+  reserve(sender: Sender, life: RequestLife, bytes: number): Promise<void> | undefined {
+    const { tenant } = sender;
     const wanted = Math.min(bytes, this.#tenantBytesMax);
     const share = this.#shareOf(tenant);
     if (this.#first === undefined && share.waiting === 0 && this.#fits(share, wanted)) {
       this.#hold(tenant, share, life, wanted);
       return undefined;
     }
-    return within(this.#wait(tenant, share, life, wanted), this.#waitMsMax, () => {
+    return within(this.#wait(sender, share, life, wanted), this.#waitMsMax, () => {
       const late = new SkeinError("SK-SYS-503", "the server is busy; retry in a moment", { retryAfter: 1 });
       life.end(late);
       throw late;
     });
   }
 
-  #wait(tenant: number, share: Share, life: RequestLife, bytes: number): Promise<void> {
+  #wait(sender: Sender, share: Share, life: RequestLife, bytes: number): Promise<void> {
+    const { tenant } = sender;
     return new Promise((resolve, reject) => {
       share.waiting++;
       const begin = (): void => {
@@ -111,7 +119,7 @@ export class Admission {
         this.#admitSoon(); // others may have waited behind it
         this.#forgetIfUnused(tenant, share);
       };
-      this.#line.add(tenant, { turn: new WaitingTurn(life, begin, giveUp), bytes });
+      this.#line.add(flowOf(sender), { tenant, turn: new WaitingTurn(life, begin, giveUp), bytes });
       this.#admitWaiting();
     });
   }
@@ -147,18 +155,18 @@ export class Admission {
   }
 
   /**
-   * Admits waiting requests, those of the tenants with the least use first. If the first of them needs more
+   * Admits waiting requests, those of the keys with the least use first. If the first of them needs more
    * than the thread has left, the others wait too: small requests must not keep a large one out for good.
    */
   #admitWaiting(): void {
     for (;;) {
       this.#first ??= this.#line.take(
-        ({ turn, bytes }, tenant) => turn.life.over || this.#hasShare(tenant, bytes),
+        ({ tenant, turn, bytes }) => turn.life.over || this.#hasShare(tenant, bytes),
       );
       if (this.#first === undefined) break;
-      const { flow: tenant, item: waiting } = this.#first;
+      const { flow, item: waiting } = this.#first;
       if (!waiting.turn.life.over && this.#bytes + waiting.bytes > this.#bytesMax) return;
-      if (waiting.turn.begin()) this.#line.spent(tenant, waiting.bytes);
+      if (waiting.turn.begin()) this.#line.spent(flow, waiting.bytes);
       this.#first = undefined;
     }
     if (this.#line.size === 0) this.#line.reset();
@@ -180,4 +188,9 @@ export class Admission {
   #forgetIfUnused(tenant: number, { requests, bytes, waiting }: Share): void {
     if (requests === 0 && bytes === 0 && waiting === 0) this.#shares.delete(tenant);
   }
+}
+
+/** The flow of a sender's requests in the line: its key, or the bootstrap key for a tenant. */
+function flowOf({ tenant, keyId }: Sender): number {
+  return keyId ?? -tenant;
 }

@@ -95,7 +95,7 @@ function reserved(
   bytes: number,
   life = request.life,
 ): Promise<void> | undefined {
-  return services.admission.others.reserve(principal.tenant, life, bytes);
+  return services.admission.others.reserve(principal, life, bytes);
 }
 
 /**

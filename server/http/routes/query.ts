@@ -197,7 +197,7 @@ function plainSearch(
 }
 
 function reserveFor({ services, principal, request }: Asked): Reserve {
-  return (bytes) => services.admission.searches.reserve(principal.tenant, request.life, bytes);
+  return (bytes) => services.admission.searches.reserve(principal, request.life, bytes);
 }
 
 /** For a search whose memory is already reserved. */

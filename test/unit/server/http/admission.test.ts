@@ -11,10 +11,10 @@ const GONE = new Error("gone");
 const LIMITS = { ...DEFAULT_LIMITS, workBytesMax: 100, requestsInFlightMax: 4, searchMsMax: 600_000 };
 
 /** A request that wants memory, and whether it has been admitted. */
-function request(admission: Admission, tenant: number, bytes: number) {
+function request(admission: Admission, tenant: number, bytes: number, keyId: number | null = null) {
   const life = new RequestLife();
   const asked = { life, tenant, bytes, state: "waiting" as "waiting" | "admitted" | "refused" };
-  const waits = admission.reserve(tenant, life, bytes);
+  const waits = admission.reserve({ tenant, keyId }, life, bytes);
   if (waits === undefined) asked.state = "admitted";
   else
     void waits.then(
@@ -81,6 +81,19 @@ describe("admission", () => {
     expect(admission.bytes).toBe(40);
   });
 
+  test("lets a tenant's keys take turns", async () => {
+    const admission = new Admission(LIMITS);
+    const first = request(admission, 1, 50, 1);
+    const flood = [0, 1, 2].map(() => request(admission, 1, 50, 1));
+    const visitor = request(admission, 1, 50, 2);
+    first.life.end(GONE);
+    await settle();
+    expect(flood.map(({ state }) => state)).toEqual(["admitted", "waiting", "waiting"]);
+    flood[0]!.life.end(GONE);
+    await settle();
+    expect([visitor.state, flood[1]!.state]).toEqual(["admitted", "waiting"]);
+  });
+
   test("forgets a client that leaves the line, and admits those behind it", async () => {
     const admission = new Admission(LIMITS);
     const [a, b] = [request(admission, 1, 50), request(admission, 2, 40)];
@@ -100,7 +113,7 @@ describe("admission", () => {
   test("refuses what has waited too long, with the time to try again", async () => {
     const admission = new Admission({ ...LIMITS, searchMsMax: 10 });
     const held = request(admission, 1, 50);
-    const late = admission.reserve(1, new RequestLife(), 10);
+    const late = admission.reserve({ tenant: 1, keyId: 1 }, new RequestLife(), 10);
     await expect(late).rejects.toMatchObject({ code: "SK-SYS-503", retryAfter: 1 });
     held.life.end(GONE);
     expect(admission.bytes).toBe(0);
