@@ -45,8 +45,9 @@ export class SlotTurns {
   /** Passes a turn that is over to the next waiting search. */
   #passOn(tenant: number, turns: Turns): void {
     for (let next = turns.waiting.take(); next !== undefined; next = turns.waiting.take()) {
+      if (!next.item.begin()) continue;
       turns.waiting.spent(next.flow, 1);
-      if (next.item.begin()) return;
+      return;
     }
     turns.waiting.reset();
     if (--turns.running === 0) this.#tenants.delete(tenant);

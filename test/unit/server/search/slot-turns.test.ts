@@ -54,6 +54,25 @@ test("are not begun once nobody wants them, and pass their turn on", async () =>
   expect(begun.slice(3)).toEqual(["d", "e"]);
 });
 
+test("of a key whose clients have left do not count as its turns", async () => {
+  const { add, begun, end } = world();
+  void add(1, 1, "a1");
+  void add(1, 1, "a2");
+  const life = new RequestLife();
+  for (let i = 0; i < 5; i++) void add(1, 1, "left", life).catch(() => undefined);
+  for (const [key, name] of [
+    [1, "a3"],
+    [2, "b1"],
+    [1, "a4"],
+    [2, "b2"],
+    [2, "b3"],
+  ] as const)
+    void add(1, key, name);
+  life.end(new Error("gone"));
+  for (let i = 0; i < 5; i++) await end();
+  expect(begun).toEqual(["a1", "a2", "a3", "b1", "a4", "b2", "b3"]);
+});
+
 test("pass their turn on only after all clients that leave together have left", async () => {
   const { add, begun } = world();
   const lives = Array.from({ length: 20 }, () => new RequestLife());
