@@ -14,7 +14,7 @@ const SCALE = { bodyBytes: 100, hitBytes: 1_000, documents: 1_000_000 };
 const cost = (body: unknown, scale = SCALE): number => costOfQuery(body, scale, DEFAULT_LIMITS);
 const PLAIN = cost({ q: "shoe" });
 
-test("grows with hits, rows, facet values and the body", () => {
+test("the estimate grows with hits, rows, facet values and the body", () => {
   expect(cost({ q: "shoe", per_page: 250 })).toBeGreaterThan(PLAIN + 240 * SCALE.hitBytes);
   expect(cost({ q: "shoe", per_page: 1_000_000 })).toBe(cost({ q: "shoe", per_page: 250 }));
   expect(cost({ page: 100_000 })).toBeGreaterThan(PLAIN + 60_000_000);
@@ -25,12 +25,12 @@ test("grows with hits, rows, facet values and the body", () => {
   expect(cost({}, { ...SCALE, bodyBytes: 1_100 })).toBe(PLAIN + 1_000 * PARSED_TIMES);
 });
 
-test("takes anything for a body", () => {
+test("the estimate takes anything for a body", () => {
   for (const body of [null, [], "text", { per_page: "many", page: -1, facets: 7, max_facet_values: null }])
     expect(cost(body)).toBe(PLAIN);
 });
 
-test("of a multi-search: a few of its largest searches, whatever their number", () => {
+test("the estimate of a multi-search is that of a few of its largest searches, whatever their number", () => {
   const scaleOf = (one: unknown) => (one === null ? null : { ...SCALE, bodyBytes: 0 });
   const many = (count: number) =>
     costOfMultiSearch(new Array(count).fill({ per_page: 250 }), 0, scaleOf, DEFAULT_LIMITS);
@@ -39,7 +39,7 @@ test("of a multi-search: a few of its largest searches, whatever their number", 
   expect(costOfMultiSearch([null, { per_page: 250 }], 0, scaleOf, DEFAULT_LIMITS)).toBe(many(2));
 });
 
-test("learns large hits at once and small ones slowly", () => {
+test("the size of hits rises at once and falls slowly", () => {
   const sizes = new HitSizes();
   const record = makeRecord();
   const first = sizes.of(record);

@@ -23,7 +23,7 @@ function world() {
   return { add, begun, end };
 }
 
-test("run in the order of arrival, those of different keys in rotation", async () => {
+test("searches run in the order of arrival, those of different keys in rotation", async () => {
   const { add, begun, end } = world();
   for (const name of ["a1", "a2", "a3", "a4"]) void add(1, 1, name);
   void add(1, null, "b1");
@@ -35,7 +35,7 @@ test("run in the order of arrival, those of different keys in rotation", async (
   expect(begun.slice(5)).toEqual(["a4"]);
 });
 
-test("are not begun once nobody wants them, and pass their turn on", async () => {
+test("searches are not begun once nobody wants them, and pass their turn on", async () => {
   const { add, begun, end } = world();
   void add(1, 1, "a");
   void add(1, 1, "b");
@@ -54,7 +54,7 @@ test("are not begun once nobody wants them, and pass their turn on", async () =>
   expect(begun.slice(3)).toEqual(["d", "e"]);
 });
 
-test("of a key whose clients have left do not count as its turns", async () => {
+test("searches of a key whose clients have left do not count as its turns", async () => {
   const { add, begun, end } = world();
   void add(1, 1, "a1");
   void add(1, 1, "a2");
@@ -73,7 +73,7 @@ test("of a key whose clients have left do not count as its turns", async () => {
   expect(begun).toEqual(["a1", "a2", "a3", "b1", "a4", "b2", "b3"]);
 });
 
-test("pass their turn on only after all clients that leave together have left", async () => {
+test("searches pass their turn on only after all clients that leave together have left", async () => {
   const { add, begun } = world();
   const lives = Array.from({ length: 20 }, () => new RequestLife());
   const left = lives.map((life, i) => add(1, 1, `left ${i}`, life).catch(() => "rejected"));

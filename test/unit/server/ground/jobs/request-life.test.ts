@@ -4,7 +4,7 @@ import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
 
 const left = new Error("left");
 
-test("tells its members once, and later ones at once", () => {
+test("a life tells its members once, and later ones at once", () => {
   const life = new RequestLife();
   const told: string[] = [];
   const member = (name: string) => ({
@@ -24,7 +24,7 @@ test("tells its members once, and later ones at once", () => {
   expect(() => life.check()).toThrow("left");
 });
 
-test("gives up work that nobody wants, and passes on what comes in time", async () => {
+test("a life gives up work that nobody wants, and passes on what comes in time", async () => {
   const life = new RequestLife();
   expect(await life.whileWanted(Promise.resolve(1))).toBe(1);
   await expect(life.whileWanted(Promise.reject(new Error("failed")))).rejects.toThrow("failed");
@@ -34,7 +34,7 @@ test("gives up work that nobody wants, and passes on what comes in time", async 
   await expect(life.whileWanted(new Promise(() => undefined))).rejects.toBe(left);
 });
 
-test("ends when its time is over", async () => {
+test("a life ends when its time is over", async () => {
   const life = new RequestLife();
   const before = Date.now();
   life.limit(5, () => new Error("late"));
