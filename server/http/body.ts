@@ -15,6 +15,8 @@ const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines
 const CURL_MEDIA = "application/x-www-form-urlencoded";
 /** A batch exists this many times at once: as a body, decompressed, and as messages to the shards. */
 const BATCH_TIMES = 3;
+/** An import holds an unfinished line, some batches and replies about failed documents; an export, pages. */
+export const STREAM_BYTES = 4 * 1024 * 1024;
 const ISIZE_BYTES = 4;
 /** Maximum number of header characters quoted in an error message. */
 const SHOWN_MAX = 100;
@@ -72,10 +74,16 @@ export function documentBody(limit: "batchBodyBytesMax" | "documentBytesMax"): B
   };
 }
 
-/** Reads an NDJSON body piece by piece, at the consumer's pace, and decompresses it if it is gzipped. */
-export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = ({ request }) => {
+/**
+ * Reads an NDJSON body piece by piece, at the consumer's pace, and decompresses it if it is gzipped. Begins
+ * once there is memory for an import.
+ */
+export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = async (asked) => {
+  const { request } = asked;
   checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
-  return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
+  const gzipped = isGzip(request);
+  await reserved(asked, STREAM_BYTES);
+  return gzipped ? decompressStream(request.bodyStream()) : request.bodyStream();
 };
 
 function readBytes({ request, services }: Asked, accepted: RegExp): Promise<Uint8Array> {
@@ -90,7 +98,8 @@ async function parsed(asked: Asked, bytes: Uint8Array, code: ErrorCode): Promise
   return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
 }
 
-function reserved(
+/** Reserves memory until the life ends, which is that of the request unless another one is given. */
+export function reserved(
   { request, services, principal }: Asked,
   bytes: number,
   life = request.life,

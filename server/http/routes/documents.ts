@@ -5,7 +5,7 @@ import { exportDocuments } from "../../documents/ingest/export-stream.js";
 import { importDocuments } from "../../documents/ingest/import-stream.js";
 import { writeBatch } from "../../documents/ingest/write.js";
 import { SkeinError } from "../../ground/errors.js";
-import { documentBody, documentStream } from "../body.js";
+import { documentBody, documentStream, reserved, STREAM_BYTES } from "../body.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
 import type { IndexRequest, Route } from "../route.js";
 import { errorLine, heldReply, startedReply } from "../streams.js";
@@ -76,7 +76,9 @@ async function importAll(context: IndexRequest<AsyncIterable<Uint8Array>>): Prom
   }
 }
 
-function exportAll({ services, request, query, record }: IndexRequest): Promise<HttpReply> {
+async function exportAll(context: IndexRequest): Promise<HttpReply> {
+  const { services, request, query, record } = context;
+  await reserved(context, STREAM_BYTES);
   const lines = exportDocuments(services, record, query().get("filter_by"), request.life);
   return startedReply(lines, NDJSON_TYPE);
 }

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { eventually, expectStatus, TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";
 
 const KIB = 1024;
@@ -115,6 +115,25 @@ test("a gzipped batch whose trailer states a part of its length needs no more me
   const headers = { "content-type": "application/json", "content-encoding": "gzip" };
   const send = () => server.raw("POST", "/v1/indexes/goods/documents/batch", { body, headers });
   for (const reply of await Promise.all(Array.from({ length: 5 }, send))) expectStatus(reply, 200);
+});
+
+test("imports that never end and exports that are never read stay within their bound", async () => {
+  const sockets = await Promise.all(Array.from({ length: 300 }, () => server.socket()));
+  await grownAtMost("100 imports whose line never ends, and 200 exports that are not read", async () => {
+    const line = `{"id":"never","title":"${"x".repeat(1_000 * KIB)}`;
+    let refusals = 0;
+    for (const [i, socket] of sockets.entries()) {
+      socket.on("error", () => undefined);
+      socket.once("data", (data) => {
+        if (String(data).startsWith("HTTP/1.1 503")) refusals++;
+        socket.pause();
+      });
+      if (i % 3 > 0) socket.write(requestHead("GET", "/v1/indexes/goods/documents/export", 0));
+      else socket.write(requestHead("POST", "/v1/indexes/goods/documents/import", 2 * line.length) + line);
+    }
+    await eventually(async () => refusals >= 100, "some are refused");
+    for (const socket of sockets) socket.destroy();
+  });
 });
 
 test("batches that never arrive completely stay within their bound", async () => {
