@@ -124,12 +124,17 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
     await server.reload(undefined, ABOUT_CERTIFICATE);
     const open = await secureSocket(server);
     const agent = new Agent({ ca: CA });
+    const [begin, end] = ['{"id":"2","title":"another', ' thing"}\n'];
     const upload = request(`${server.url}/v1/indexes/things/documents/import`, {
       method: "POST",
       agent,
-      headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/x-ndjson" },
+      headers: {
+        authorization: `Bearer ${ADMIN_KEY}`,
+        "content-type": "application/x-ndjson",
+        "content-length": begin.length + end.length,
+      },
     });
-    upload.write('{"id":"2","title":"another');
+    upload.write(begin);
     await server.holds(1);
     for (const pair of [SECOND_PAIR, FIRST_PAIR, SECOND_PAIR]) {
       writePair(files, pair);
@@ -137,7 +142,7 @@ describe.each(TRANSPORTS)("https over %s", (http) => {
       expect(await shownName(server)).toBe(pair.name);
       expect(await statusLine(open)).toBe("HTTP/1.1 200 OK");
     }
-    upload.end(' thing"}\n');
+    upload.end(end);
     const [response] = await once(upload, "response");
     const summary = JSON.parse(String(await once(response, "data")));
     expect(summary).toMatchObject({ received: 1, succeeded: 1 });
