@@ -151,9 +151,15 @@ function flagsOf(
   );
 }
 
+/** The uses of the field that wait for the re-indexing. A field may be called "constructor". */
+function unreadyUsesOf(name: string, { unready = {} }: IndexRecord): readonly FieldUse[] {
+  return Object.hasOwn(unready, name) ? unready[name]! : [];
+}
+
 function resolvedField(definition: FieldDefinition, record: IndexRecord): ResolvedField {
-  const { settings, unready: { [definition.name]: unready = [] } = {} } = record;
+  const { settings } = record;
   const { name, type, slot, infix } = definition;
+  const unready = unreadyUsesOf(name, record);
   const may = (use: FieldUse): boolean => definition[use] && !unready.includes(use);
   const { code, kind, array } = FIELD_TYPES[type];
   const language = definition.language ?? settings.language;
