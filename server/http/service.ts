@@ -8,7 +8,7 @@ import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from ".
 import { SkeinError } from "../ground/errors.js";
 import { type Door, pass, unlessDeleted } from "./phases.js";
 import { errorReply, unexpected } from "./respond.js";
-import { isSearch, type Route } from "./route.js";
+import type { Route } from "./route.js";
 import { Router } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { closeStream } from "./transport/exchange.js";
@@ -103,7 +103,7 @@ export class HttpService<S extends SearchServices> {
   };
 
   async #answer(request: HttpRequest, arrivedMs: number): Promise<HttpReply> {
-    const id = this.#requestId(request);
+    const id = this.#idOr(request.header("x-request-id"));
     const visit = new Visit(this.#services, request, id);
     if (this.#services.log.isLevelEnabled("debug")) visit.lookUpAddress();
     this.#services.requests.add(1);
@@ -139,9 +139,12 @@ export class HttpService<S extends SearchServices> {
     };
   }
 
-  /** Builds the reply to input that is not an HTTP request. */
-  readonly malformed = (why: SkeinError): TextReply => {
-    const id = this.#newId();
+  /**
+   * Builds the reply to input that is not a valid HTTP request. `given` is its X-Request-Id, if that could be
+   * read.
+   */
+  readonly malformed = (why: SkeinError, given = ""): TextReply => {
+    const id = this.#idOr(given);
     this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
     const reply = errorReply(why);
     return { ...reply, headers: [...reply.headers, ["x-request-id", id], ...this.#securityHeaders] };
@@ -151,10 +154,7 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      const handled = handle(visit); // each route pairs its handler with a body reader of the same type
-      if (!(handled instanceof Promise)) return handled;
-      // Nothing but a search may be given up in the middle: other requests change something.
-      return await (isSearch(visit.route) ? visit.request.life.whileWanted(handled) : handled);
+      return await handle(visit); // each route pairs its handler with a body reader of the same type
     } catch (error) {
       throw unlessDeleted(visit, error);
     }
@@ -203,8 +203,8 @@ export class HttpService<S extends SearchServices> {
     this.#running.delete(request);
   }
 
-  #requestId(request: HttpRequest): string {
-    const given = request.header("x-request-id");
+  /** Returns the client's id if it is a valid one, otherwise a new one. */
+  #idOr(given: string): string {
     return REQUEST_ID.test(given) ? given : this.#newId();
   }
 

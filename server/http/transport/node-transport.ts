@@ -154,7 +154,7 @@ class Connection {
     const head = headOf(message);
     const fault = faultOf(head, message);
     this.#isEnding = fault !== null || head.isLast;
-    if (fault !== null) exchange.refuse(malformed(fault));
+    if (fault !== null) exchange.refuse(malformed(fault, exchange.header("x-request-id")));
     else exchange.run(handler, head.isLast);
   }
 

@@ -84,7 +84,7 @@ export interface TextReply extends HttpReply {
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
 /** Builds the reply to a request that breaks a rule of HTTP and never reaches the handler. Must not throw. */
-export type MalformedHandler = (why: SkeinError) => TextReply;
+export type MalformedHandler = (why: SkeinError, requestId?: string) => TextReply;
 
 /** State shared by all of a listener's exchanges. */
 export interface ExchangeContext {

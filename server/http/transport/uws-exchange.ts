@@ -110,7 +110,10 @@ export class UwsExchange extends Exchange implements Flow {
   }
 
   run({ handler, malformed }: Pick<ListenOptions, "handler" | "malformed">): void {
-    const answer = this.#fault === null ? handler(this) : this.#refusal(malformed(this.#fault));
+    const answer =
+      this.#fault === null
+        ? handler(this)
+        : this.#refusal(malformed(this.#fault, this.header("x-request-id")));
     void answer.then(async (reply) => {
       let failure: unknown;
       // A connection is not closed in the turn in which its last request arrived. The end of the body may
