@@ -94,17 +94,18 @@ describe("a plan", () => {
     const path = "/v1/indexes/goods/documents/import";
     const headers = { "content-type": "application/x-ndjson" };
     const small = () => server.raw("POST", path, { body: '{"id":"2","title":"two"}\n', key, headers });
+    const line = '{"id":"1","title":"one"}\n';
     const long = request(`${server.url}${path}`, {
       method: "POST",
-      headers: { ...headers, authorization: `Bearer ${key}` },
+      headers: { ...headers, authorization: `Bearer ${key}`, "content-length": line.length },
     });
     const answered = once(long, "response");
-    long.write('{"id":"1","title":"one"}\n');
+    long.write(line.slice(0, -1));
     await server.holds(1);
     const refused = await small();
     expect(refused.status).toBe(429);
     expect([refused.json.code, refused.headers["retry-after"]]).toEqual(["SK-SYS-429", "1"]);
-    long.end();
+    long.end(line.slice(-1));
     const [reply] = (await answered) as [import("node:http").IncomingMessage];
     expect(reply.statusCode).toBe(200);
     reply.resume();
