@@ -25,6 +25,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   server: [],
 };
 const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
+const VISIBLE_ASCII = /^[!-~]*$/;
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
@@ -178,7 +179,9 @@ function checkHeaders(request: FuzzRequest, { status, headers }: Reply): void {
   const id = headers["x-request-id"];
   if (typeof id !== "string" || id === "") finding("the reply has no x-request-id");
   const given = request.headers.find(([name]) => name === "x-request-id")?.[1] ?? "";
-  if (REQUEST_ID.test(given) && id !== given) finding(`x-request-id ${given} became ${id}`);
+  // node:http refuses a head with other bytes in its target before it reads the headers.
+  const isRead = status !== 400 || VISIBLE_ASCII.test(request.path);
+  if (isRead && REQUEST_ID.test(given) && id !== given) finding(`x-request-id ${given} became ${id}`);
   if ((status === 429 || status === 503) && !(Number(headers["retry-after"]) >= 1))
     finding(`${status} without Retry-After`);
   if (status === 401 && headers["www-authenticate"] === undefined) finding("401 without WWW-Authenticate");
