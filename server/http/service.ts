@@ -8,7 +8,7 @@ import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from ".
 import { SkeinError } from "../ground/errors.js";
 import { type Door, pass, unlessDeleted } from "./phases.js";
 import { errorReply, unexpected } from "./respond.js";
-import type { Route } from "./route.js";
+import { isSearch, type Route } from "./route.js";
 import { Router } from "./router.js";
 import type { SearchServices } from "./services.js";
 import { closeStream } from "./transport/exchange.js";
@@ -154,7 +154,9 @@ export class HttpService<S extends SearchServices> {
     try {
       await pass(visit, this.#door);
       const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      return await handle(visit); // each route pairs its handler with a body reader of the same type
+      const handled = handle(visit); // each route pairs its handler with a body reader of the same type
+      if (!isOneSearch(visit.route) || !(handled instanceof Promise)) return await handled;
+      return await visit.request.life.whileWanted(handled);
     } catch (error) {
       throw unlessDeleted(visit, error);
     }
@@ -211,6 +213,14 @@ export class HttpService<S extends SearchServices> {
   #newId(): string {
     return `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
+}
+
+/**
+ * True if the route's work may be given up as a whole. A multi-search gives up its searches one by one, and
+ * other requests change something.
+ */
+function isOneSearch<S extends SearchServices>(route: Route<S>): boolean {
+  return isSearch(route) && route.access === "index";
 }
 
 /**
