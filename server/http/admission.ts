@@ -1,8 +1,8 @@
 // Admits requests on one thread by the memory that they will need: parsed bodies, programs, results and
 // replies. What does not fit waits, and holds nothing but its unparsed body. Keys take turns, so that a
 // tenant's visitors do not wait behind everything that one of its keys sends. A tenant may use half of the
-// memory, so there is room for the others whatever it sends. Everything is released when the request's life
-// ends.
+// memory, so there is room for the others whatever it sends. Everything is released when the request has been
+// answered completely or its client has left.
 import { FairQueue } from "../../shards/protocol/fair-queue.js";
 import type { Principal } from "../access/tenants/principal.js";
 import { SkeinError } from "../ground/errors.js";
@@ -76,18 +76,17 @@ export class Admission {
       });
     }
     share.requests++;
-    life.join({
-      lifeEnded: () => {
-        share.requests--;
-        this.#forgetIfUnused(tenant, share);
-      },
+    life.hold(() => {
+      share.requests--;
+      this.#forgetIfUnused(tenant, share);
     });
   }
 
   /**
-   * Reserves memory until the request's life ends. Returns undefined if there is room now, otherwise a
-   * promise that resolves when there is, and rejects with SK-SYS-503 if that takes too long, or with the
-   * reason for which the life ends. A request that needs more than a tenant's share gets all of it.
+   * Reserves memory until the request has been answered completely or its client has left, even if its time
+   * is over before. Returns undefined if there is room now, otherwise a promise that resolves when there is,
+   * and rejects with SK-SYS-503 if that takes too long, or with the reason for which the life ends. A request
+   * that needs more than a tenant's share gets all of it.
    */
   reserve(sender: Sender, life: RequestLife, bytes: number): Promise<void> | undefined {
     const { tenant } = sender;
@@ -99,7 +98,7 @@ export class Admission {
     }
     return within(this.#wait(sender, share, life, wanted), this.#waitMsMax, () => {
       const late = new SkeinError("SK-SYS-503", "the server is busy; retry in a moment", { retryAfter: 1 });
-      life.end(late);
+      life.expire(late);
       throw late;
     });
   }
@@ -127,13 +126,11 @@ export class Admission {
   #hold(tenant: number, share: Share, life: RequestLife, bytes: number): void {
     share.bytes += bytes;
     this.#bytes += bytes;
-    life.join({
-      lifeEnded: () => {
-        share.bytes -= bytes;
-        this.#bytes -= bytes;
-        this.#admitSoon();
-        this.#forgetIfUnused(tenant, share);
-      },
+    life.hold(() => {
+      share.bytes -= bytes;
+      this.#bytes -= bytes;
+      this.#admitSoon();
+      this.#forgetIfUnused(tenant, share);
     });
   }
 

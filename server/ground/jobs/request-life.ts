@@ -1,6 +1,7 @@
 // How long the work for a request is wanted: until its reply has been sent, its client has left or its time
 // is over, whichever comes first. Whatever works or waits for the request takes part in its life and is told
-// when it ends.
+// when it ends. What the request holds is released later if its time is over while its client still takes the
+// reply.
 import { TIMER_MS_MAX } from "./deadline.js";
 
 /** Waits or works for a request, or holds something for it. */
@@ -17,6 +18,8 @@ export class RequestLife {
   #reason: Error | null = null;
   #timer: NodeJS.Timeout | null = null;
   readonly #members = new Set<LifeMember>();
+  /** Releases what the request holds; null once it has been answered or its client has left. */
+  #releases: (() => void)[] | null = [];
 
   /** Why the life has ended; null while it lasts. */
   get reason(): Error | null {
@@ -36,13 +39,14 @@ export class RequestLife {
   limit(ms: number, late: () => Error): void {
     if (this.over) return;
     this.deadline = Math.ceil(Date.now() + ms);
-    this.#timer = setTimeout(() => this.end(late()), Math.min(ms, TIMER_MS_MAX));
+    this.#timer = setTimeout(() => this.expire(late()), Math.min(ms, TIMER_MS_MAX));
   }
 
   /** A life that ends with this one, unless it is ended earlier. */
   part(): RequestLife {
     const part = new RequestLife();
-    this.join({ lifeEnded: (reason) => part.end(reason) });
+    this.join({ lifeEnded: (reason) => part.expire(reason) });
+    this.hold(() => part.end(this.#reason!));
     return part;
   }
 
@@ -54,6 +58,12 @@ export class RequestLife {
 
   leave(member: LifeMember): void {
     this.#members.delete(member);
+  }
+
+  /** Calls `release` once, when the request has been answered or its client has left. Must not throw. */
+  hold(release: () => void): void {
+    if (this.#releases === null) release();
+    else this.#releases.push(release);
   }
 
   /**
@@ -77,8 +87,16 @@ export class RequestLife {
     });
   }
 
-  /** Ends the life. Only the first call counts. */
+  /** Ends the life, and releases what the request holds. Only the first call counts. */
   end(reason: Error): void {
+    this.expire(reason);
+    const releases = this.#releases ?? [];
+    this.#releases = null;
+    for (const release of releases) release();
+  }
+
+  /** Ends the life of a request that has not been answered yet. */
+  expire(reason: Error): void {
     if (this.#reason !== null) return;
     this.#reason = reason;
     if (this.#timer !== null) clearTimeout(this.#timer);

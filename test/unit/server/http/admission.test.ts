@@ -120,6 +120,20 @@ describe("admission", () => {
     expect(request(admission, 1, 50).state).toBe("admitted");
   });
 
+  test("holds the memory of a reply that its client takes slowly after the request's time", async () => {
+    const admission = new Admission(LIMITS);
+    const slow = request(admission, 1, 50);
+    const waiting = request(admission, 1, 50);
+    slow.life.expire(new Error("late"));
+    await settle();
+    expect([admission.bytes, waiting.state]).toEqual([50, "waiting"]);
+    slow.life.end(GONE);
+    await settle();
+    expect(waiting.state).toBe("admitted");
+    waiting.life.end(GONE);
+    expect(admission.bytes).toBe(0);
+  });
+
   test("limits a tenant's requests in flight", () => {
     const admission = new Admission(LIMITS);
     const lives = [1, 2].map(() => new RequestLife());

@@ -45,3 +45,22 @@ test("a life ends when its time is over", async () => {
   ended.limit(0, () => new Error("late"));
   expect(ended.deadline).toBe(Number.POSITIVE_INFINITY);
 });
+
+test("a life releases what is held only at its end, once, and a part of it at the same time or earlier", async () => {
+  const life = new RequestLife();
+  const [part, ended] = [life.part(), life.part()];
+  const released: string[] = [];
+  life.hold(() => released.push("life"));
+  part.hold(() => released.push("part"));
+  ended.hold(() => released.push("ended part"));
+  ended.end(left);
+  life.limit(1, () => new Error("late"));
+  await expect(part.whileWanted(new Promise(() => undefined))).rejects.toThrow("late");
+  expect(life.over).toBe(true);
+  expect(released).toEqual(["ended part"]);
+  life.end(left);
+  life.end(left);
+  expect(released.toSorted()).toEqual(["ended part", "life", "part"]);
+  life.hold(() => released.push("too late"));
+  expect(released).toContain("too late");
+});
