@@ -93,7 +93,9 @@ describe("admission", () => {
     await settle();
     expect([visitor.state, flood[1]!.state]).toEqual(["admitted", "waiting"]);
   });
+});
 
+describe("admission of requests that leave, wait too long or end in any order", () => {
   test("forgets a client that leaves the line, and admits those behind it", async () => {
     const admission = new Admission(LIMITS);
     const [a, b] = [request(admission, 1, 50), request(admission, 2, 40)];
