@@ -14,8 +14,11 @@ const HIT_TIMES = 2;
 /** Row of a deep page in the shards' results and in the merged result. */
 const ROW_BYTES = 64;
 const FACET_VALUE_BYTES = 256;
-/** Reply bytes per hit that are assumed until the first reply. */
-const HIT_BYTES_FIRST = 8 * 1024;
+/**
+ * Reply bytes per hit that are assumed until the first reply. Rather too many: if a burst of queries began
+ * with too small an estimate, its replies could exceed `unsentBytesMax`, and other tenants would be refused.
+ */
+const HIT_BYTES_FIRST = 64 * 1024;
 /** After a reply with smaller hits, the estimate falls by this share of the difference. */
 const FALL = 1 / 8;
 

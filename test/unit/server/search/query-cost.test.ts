@@ -2,6 +2,7 @@
 // learns how large an index's hits are.
 import { expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/ground/limits.js";
+import { fitted } from "../../../../server/ground/memory-fit.js";
 import {
   costOfMultiSearch,
   costOfQuery,
@@ -51,4 +52,14 @@ test("the size of hits rises at once and falls slowly", () => {
   expect(sizes.of(record)).toBeGreaterThan(80_000);
   for (let i = 0; i < 200; i++) sizes.answered(record, 100, 1);
   expect(sizes.of(record)).toBeLessThan(200);
+});
+
+test("the first replies of an index that one tenant can get at once fit into the memory for unsent replies", () => {
+  const MIB = 1024 * 1024;
+  const limits = fitted(DEFAULT_LIMITS, { bytes: 1024 * MIB, heapBytes: 512 * MIB });
+  const scale = { bodyBytes: 0, hitBytes: new HitSizes().of(makeRecord()), documents: 250 };
+  const tenantBytes = limits.workBytesMax / 4; // half of the half that is for searches
+  const atOnce = Math.floor(tenantBytes / costOfQuery({ per_page: 250 }, scale, limits));
+  expect(atOnce).toBeGreaterThan(0);
+  expect(atOnce * limits.replyBytesMax).toBeLessThanOrEqual(limits.unsentBytesMax);
 });
