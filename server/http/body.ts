@@ -51,8 +51,7 @@ export const jsonBytes: BodyReader<Uint8Array> = (asked) => readBytes(asked, JSO
  */
 export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
   const bytes = await jsonBytes(asked);
-  const turn = asked.services.reads.slices.forBytes(asked.principal.tenant, bytes.length, asked.request.life);
-  if (turn !== undefined) await turn;
+  await sliceFor(asked, bytes);
   return bytes;
 };
 
@@ -92,10 +91,16 @@ function readBytes({ request, services }: Asked, accepted: RegExp): Promise<Uint
   return request.body(services.limits.jsonBodyBytesMax, "SK-SYS-413");
 }
 
-/** Parses the body once there is memory for its value. */
+/** Parses the body once there is memory for its value and, if the body is large, in a time slice. */
 async function parsed(asked: Asked, bytes: Uint8Array, code: ErrorCode): Promise<unknown> {
   await reserved(asked, PARSED_TIMES * bytes.byteLength);
+  await sliceFor(asked, bytes);
   return parseJson(bytes, { depthMax: FIXED_LIMITS.jsonDepthMax, code });
+}
+
+/** Waits for one of the tenant's time slices, if working on the bytes takes one. */
+function sliceFor({ request, services, principal }: Asked, bytes: Uint8Array): Promise<void> | undefined {
+  return services.reads.slices.forBytes(principal.tenant, bytes.byteLength, request.life);
 }
 
 /** Reserves memory until the life ends, which is that of the request unless another one is given. */
