@@ -1,6 +1,7 @@
 // The bounds that docs/SECURITY.md states for what a key can make the server use, measured on a server with a
 // heap of 512 MiB. `npm run torture -- --hostile` measures more, for minutes.
 import { readFileSync, writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, expectStatus, TestServer } from "../world/harness.js";
@@ -121,19 +122,20 @@ test("imports that never end and exports that are never read stay within their b
   const sockets = await Promise.all(Array.from({ length: 300 }, () => server.socket()));
   await grownAtMost("100 imports whose line never ends, and 200 exports that are not read", async () => {
     const line = `{"id":"never","title":"${"x".repeat(1_000 * KIB)}`;
-    let over = 0; // refused, or closed by the server because they wait
+    // Refused, or closed: uWebSockets.js closes a connection whose client stops in the middle of a body, which
+    // may come just before the server refuses the request.
+    const over = new Set<Socket>();
     for (const [i, socket] of sockets.entries()) {
       socket.on("error", () => undefined);
       socket.once("data", (data) => {
-        if (String(data).startsWith("HTTP/1.1 503")) over++;
-        else socket.once("close", () => over++);
+        if (String(data).startsWith("HTTP/1.1 503")) over.add(socket);
         socket.pause();
       });
-      socket.once("end", () => over++);
+      socket.once("close", () => over.add(socket));
       if (i % 3 > 0) socket.write(requestHead("GET", "/v1/indexes/goods/documents/export", 0));
       else socket.write(requestHead("POST", "/v1/indexes/goods/documents/import", 2 * line.length) + line);
     }
-    await eventually(async () => over >= 100, "most are refused or closed");
+    await eventually(async () => over.size >= 100, "many are refused or closed");
     for (const socket of sockets) socket.destroy();
   });
 });
