@@ -53,7 +53,7 @@ export class BodyQueue {
     return this.#discarding;
   }
 
-  /** Counts the body, as far as it has arrived, and the rest of it as the tenant's. */
+  /** From now on, the body uses the tenant's share of the memory, including what has already arrived. */
   chargeTo(tenant: number): void {
     const reserved = this.#reservedBytes;
     this.#memory.release(reserved, null);

@@ -122,8 +122,8 @@ test("imports that never end and exports that are never read stay within their b
   const sockets = await Promise.all(Array.from({ length: 300 }, () => server.socket()));
   await grownAtMost("100 imports whose line never ends, and 200 exports that are not read", async () => {
     const line = `{"id":"never","title":"${"x".repeat(1_000 * KIB)}`;
-    // Refused, or closed: uWebSockets.js closes a connection whose client stops in the middle of a body, which
-    // may come just before the server refuses the request.
+    // Refused, or closed: uWebSockets.js closes a connection whose client stops in the middle of a body,
+    // which may come just before the server refuses the request.
     const over = new Set<Socket>();
     for (const [i, socket] of sockets.entries()) {
       socket.on("error", () => undefined);

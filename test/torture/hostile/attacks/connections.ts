@@ -3,7 +3,7 @@ import type { Attack } from "../attack.js";
 import { GOODS, post } from "../place.js";
 
 const HOLD_MS = 20_000;
-/** Both HTTP implementations close such connections by then; see limits.md on slow clients. */
+/** Both HTTP implementations have closed such connections after this time. */
 const HEAD_END_MS_MAX = 60_000;
 
 export const CONNECTIONS: readonly Attack[] = [
