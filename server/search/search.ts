@@ -101,14 +101,14 @@ export async function find(
     return {
       request: asked,
       mode: searched.mode,
-      hits: request.explain
+      hits: request.shape.explain
         ? await explainHits(snapshot, { program, ...searched }, plan, hits, schema)
         : hits,
       relatedHits: fetched.slice(hits.length),
       found: merged.found,
       foundByWords: searched.foundByWords,
       outOf: within === null ? reads.documents(uid) : await countWithin(snapshot, within),
-      facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
+      facets: request.shape.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions:
         within === null
           ? suggestedQueries(plan, byWords.words, merged.found)

@@ -39,7 +39,7 @@ export class ShownDocuments {
 
   /** Options for fetching documents: which members to return, and what to highlight. */
   fetched(program: SearchProgram): FetchOptions {
-    const { keepFields, dropFields, highlight } = this.#request;
+    const { keepFields, dropFields, highlight } = this.#request.shape;
     return {
       ...(keepFields === null ? {} : { fields: [...keepFields] }),
       ...(dropFields === null ? {} : { excludeFields: [...dropFields] }),

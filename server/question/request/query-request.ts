@@ -65,11 +65,37 @@ export const QUERY = object(MEMBERS, { unknown: "ignored", nulls: "refused" });
 
 type QueryValues = ValuesOf<typeof MEMBERS>;
 
+/**
+ * What a client's queries have in common, whatever they search for. Queries that differ only in their text,
+ * filter values and page may share one object, so whatever is derived from it can be cached by its identity.
+ * Never changed.
+ */
+export interface QueryShape {
+  readonly searchMode: AskedMode;
+  /** Empty only if the query browses an index without searchable fields. */
+  readonly fields: readonly WeightedField[];
+  /** The documents that the caller may see. Null if the caller may see all. */
+  readonly within: Within | null;
+  /** Fields with facet: true, in request order, without duplicates. */
+  readonly facets: readonly ResolvedField[];
+  readonly maxFacetValues: number;
+  /** Null means by relevance. */
+  readonly sort: readonly SortRequest[] | null;
+  /** String fields to highlight, without duplicates. */
+  readonly highlight: readonly ResolvedField[];
+  readonly keepFields: readonly string[] | null;
+  readonly dropFields: readonly string[] | null;
+  /** True if every hit's rank is to be explained. */
+  readonly explain: boolean;
+  /** True if query understanding may change the query. */
+  readonly ai: boolean;
+}
+
 export interface QueryRequest {
+  readonly shape: QueryShape;
   readonly q: string;
   /** The query text as the client sent it. Query understanding may have changed `q`. */
   readonly typed: string;
-  readonly searchMode: AskedMode;
   /** The vector that the client sent with the query, normalised to length 1, or null. */
   readonly vector: Float32Array | null;
   /**
@@ -79,31 +105,12 @@ export interface QueryRequest {
   readonly avoided: readonly string[];
   /** True if the query lists documents instead of searching for words. */
   readonly browse: boolean;
-  /** Empty only if the query browses an index without searchable fields. */
-  readonly fields: readonly WeightedField[];
+  /** Includes the condition of the shape's `within`. */
   readonly filter: FilterProgram;
-  /**
-   * The documents that the caller may see. `filter` already includes this condition. Null if the caller may
-   * see all.
-   */
-  readonly within: Within | null;
-  /** Fields with facet: true, in request order, without duplicates. */
-  readonly facets: readonly ResolvedField[];
-  readonly maxFacetValues: number;
-  /** Null means by relevance. */
-  readonly sort: readonly SortRequest[] | null;
   readonly perPage: number;
   readonly page: number;
   readonly prefix: boolean;
   readonly numTypos: number;
-  /** String fields to highlight, without duplicates. */
-  readonly highlight: readonly ResolvedField[];
-  readonly keepFields: readonly string[] | null;
-  readonly dropFields: readonly string[] | null;
-  /** True if every hit's rank is to be explained. */
-  readonly explain: boolean;
-  /** True if query understanding may change the query. */
-  readonly ai: boolean;
 }
 
 /** True for `*` and for a blank text, which list documents instead of searching for words. */
@@ -139,28 +146,33 @@ export function* readingOfQueryRequest(
   const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
   if (vector !== null) checkVectorFits(record.settings);
   const browse = isBrowse(q);
-  return {
-    q,
-    typed: q,
-    avoided: [],
+  const fields = queryFields(given, schema, browse);
+  const filter = both(within?.filter ?? NO_FILTER, yield* queryFilter(given, index, limits));
+  const shape: QueryShape = {
     searchMode: given.search_mode ?? "auto",
-    vector,
-    browse,
-    fields: queryFields(given, schema, browse),
-    filter: both(within?.filter ?? NO_FILTER, yield* queryFilter(given, index, limits)),
+    fields,
     within,
     facets: facetFields(given, schema),
     maxFacetValues: given.max_facet_values,
     sort: querySort(given, schema),
-    perPage: given.per_page,
-    page: given.page,
-    prefix: given.prefix ?? record.settings.prefix,
-    numTypos: given.num_typos ?? record.settings.num_typos,
     highlight: highlightFields(given, schema),
     keepFields,
     dropFields: keepFields === null ? excluded : null,
     explain: given.explain,
     ai: given.ai,
+  };
+  return {
+    shape,
+    q,
+    typed: q,
+    vector,
+    avoided: [],
+    browse,
+    filter,
+    perPage: given.per_page,
+    page: given.page,
+    prefix: given.prefix ?? record.settings.prefix,
+    numTypos: given.num_typos ?? record.settings.num_typos,
   };
 }
 

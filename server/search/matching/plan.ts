@@ -13,7 +13,7 @@ import type { Popularity } from "../../query-log/popularity/popularity.js";
 import { avoidingRules } from "../../question/curate/avoided-words.js";
 import { bonusesOf } from "../../question/curate/bonuses.js";
 import { firedRulesOf } from "../../question/curate/fired-rules.js";
-import type { QueryRequest } from "../../question/request/query-request.js";
+import type { QueryRequest, QueryShape } from "../../question/request/query-request.js";
 import { type QueryText, readQueryText } from "../../question/words/query-text.js";
 import { type Variant, variantsOf } from "../../question/words/variants.js";
 import type { AverageLengths } from "./average-lengths.js";
@@ -88,20 +88,20 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
     stopWords: index.stopWords,
     wordsMax: FIXED_LIMITS.queryTokensMax,
   });
-  const slots = request.fields.map(({ field }) => field.slot);
-  const languages = languagesOf(request);
+  const slots = request.shape.fields.map(({ field }) => field.slot);
+  const languages = languagesOf(request.shape);
   const hasSkuField = slots.some((slot) => schema.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
   const curation = firedRulesOf(index.rules, typed, FIXED_LIMITS.queryPinsMax);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
   const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
-  const byRelevance = request.sort === null || request.sort[0]?.field === null;
+  const byRelevance = request.shape.sort === null || request.shape.sort[0]?.field === null;
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
     variants: variantsOf(text, languages, index.synonyms, hasSkuField),
     slots,
-    infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
+    infixSlots: request.shape.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
     languages,
     program: {
       mode: "all",
@@ -110,7 +110,7 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
       b: B,
       proximityWeight: PROXIMITY_WEIGHT,
       averageLength: 0,
-      slots: weightedSlots(request),
+      slots: weightedSlots(request.shape),
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
@@ -119,8 +119,8 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
       rules,
       pins: curation.pins,
       neighbours: null,
-      sort: sortKeys(request, index, moves(rules, curation.pins)),
-      facets: facetRequests(request.facets, request.maxFacetValues),
+      sort: sortKeys(request.shape, index, moves(rules, curation.pins)),
+      facets: facetRequests(request.shape.facets, request.shape.maxFacetValues),
     },
     shopRules: curation.rules.length,
     relaxedRules: avoiding !== null && byRelevance ? [...curation.rules, avoiding.lift] : rules,
@@ -158,7 +158,7 @@ function rowsWanted(offset: number, perPage: number, pins: number, documentsMax:
 }
 
 /** Returns the stemmer numbers for the languages of the queried fields. */
-function languagesOf({ fields }: QueryRequest): number[] {
+function languagesOf({ fields }: QueryShape): number[] {
   return [...new Set(fields.map(({ field }) => field.language))].filter((number) => number > 0);
 }
 
@@ -166,7 +166,7 @@ function languagesOf({ fields }: QueryRequest): number[] {
  * Scales the weights to a mean of 1. Otherwise a word's score would saturate faster in a query with more or
  * heavier fields.
  */
-function weightedSlots({ fields }: QueryRequest): QueriedField[] {
+function weightedSlots({ fields }: QueryShape): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
   return fields.map(({ field: { slot, infix }, weight }) => ({
     slot,
@@ -186,8 +186,8 @@ function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): bool
  * Ties are broken by final score, then by the default sorting field in descending order, then by age, newest
  * first.
  */
-function sortKeys(request: QueryRequest, { schema }: QueriedIndex, moved: boolean): SortKey[] {
-  const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>
+function sortKeys({ sort }: QueryShape, { schema }: QueriedIndex, moved: boolean): SortKey[] {
+  const keys: SortKey[] = (sort ?? []).map(({ field, descending }) =>
     field === null
       ? { by: "relevance", descending }
       : { by: "field", descending, slot: field.slot, type: field.code },

@@ -114,10 +114,10 @@ export async function searchByVectors(
     };
   };
   const mode = modeOf({
-    asked: request.searchMode,
+    asked: request.shape.searchMode,
     browse: request.browse,
     text: plan.text,
-    sorted: request.sort !== null && request.sort[0]?.field !== null,
+    sorted: request.shape.sort !== null && request.shape.sort[0]?.field !== null,
     hasVector: request.vector !== null,
     fullMatches: byWords.fullMatches,
     fullMatchesMax: semantic.auto_max_full_matches,
@@ -165,7 +165,7 @@ const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
  * True if the model learned from all documents and the caller may not see all of them. Vectors would then
  * reveal what words mean in documents that the caller may not see.
  */
-function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
+function tellsOfOthers({ shape: { within } }: QueryRequest, { record }: QueriedIndex): boolean {
   const { source } = record.settings.embedder;
   return within !== null && EMBEDDER_SOURCES[source].vectors === "learned";
 }

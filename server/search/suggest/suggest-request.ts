@@ -9,6 +9,7 @@ import { commaList, invalid, queryRules } from "../../question/request/query-lis
 import {
   type AskedIndex,
   type QueryRequest,
+  type QueryShape,
   readQueryRequest,
   searchedFields,
 } from "../../question/request/query-request.js";
@@ -73,7 +74,7 @@ export function readSuggestRequest(
     within,
   );
   return {
-    query: { ...query, sort: popularityFirst(schema) },
+    query: { ...query, shape: { ...query.shape, sort: popularityFirst(schema) } },
     fields,
     // Callers who may see only some documents must not see other people's searches.
     queries: queries && within === null,
@@ -115,7 +116,7 @@ function groupField(given: string, schema: ResolvedSchema): ResolvedField | null
 }
 
 /** Sorts by the default sorting field, as a measure of popularity, and then by best match. */
-function popularityFirst(schema: ResolvedSchema): QueryRequest["sort"] {
+function popularityFirst(schema: ResolvedSchema): QueryShape["sort"] {
   if (schema.defaultSort === null) return null;
   return [
     { field: schema.defaultSort, descending: true },

@@ -227,7 +227,7 @@ export class Evidence {
 
   /** Returns a request for the words as spelled, over all documents that the caller may see. */
   #everywhere(q: string): QueryRequest {
-    return { ...asSpelled(this.#request, q), filter: this.#request.within?.filter ?? NO_FILTER };
+    return { ...asSpelled(this.#request, q), filter: this.#request.shape.within?.filter ?? NO_FILTER };
   }
 }
 

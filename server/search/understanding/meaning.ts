@@ -119,7 +119,7 @@ export class Meaning<A> {
    * if the claim finds nothing.
    */
   async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
-    const used = request.sort === null ? meant : { ...meant, sort: null };
+    const used = request.shape.sort === null ? meant : { ...meant, sort: null };
     const attempt = await this.#asking.attempt(this.#requestFor(request, used, true));
     if (this.#asking.full(attempt) === 0) {
       const asTyped = await this.#asking.attempt(request);
@@ -200,13 +200,14 @@ export class Meaning<A> {
     { text, filterBy, sort, avoided }: Rewritten,
     isLastRead: boolean,
   ): QueryRequest {
+    const { shape } = request;
     return {
       ...request,
       q: text,
       avoided,
       browse: text === "*",
+      shape: sort === null || shape.sort !== null ? shape : { ...shape, sort: [sort] },
       filter: filterBy === null ? request.filter : both(request.filter, this.#asking.filter(filterBy)),
-      sort: request.sort ?? (sort === null ? null : [sort]),
       // If a reading used the word still being typed, the last word that remains has been typed completely.
       prefix: request.prefix && !isLastRead,
     };
@@ -223,7 +224,7 @@ export class Meaning<A> {
  * is ignored.
  */
 function rewrittenFor(
-  { sort }: QueryRequest,
+  { shape: { sort } }: QueryRequest,
   { text, tokens }: ReadText,
   readings: readonly Reading[],
 ): Rewritten {

@@ -35,7 +35,7 @@ export class QueryUnderstanding implements Understanding {
 
   meant(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
-    if (!asked.ai || asked.browse) return asTyped(query);
+    if (!asked.shape.ai || asked.browse) return asTyped(query);
     const { provider } = index.record.settings.ai;
     return provider === "rules" ? this.#byRules(query) : this.#byEndpoint(query);
   }
@@ -70,7 +70,7 @@ export class QueryUnderstanding implements Understanding {
     if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > FIXED_LIMITS.understandingTokensMax)
       return asTyped(query);
     const { facts, current } = await this.#facts(query);
-    const claim = await this.#endpoints.read(asked.q, index, asked.within?.text ?? "", facts);
+    const claim = await this.#endpoints.read(asked.q, index, asked.shape.within?.text ?? "", facts);
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
     const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
@@ -78,9 +78,11 @@ export class QueryUnderstanding implements Understanding {
     return { ...(await asTyped(query)), lasting: current && claim !== null };
   }
 
-  #meaning({ index, scale, snapshot, attempt }: AskedQuery): Meaning<Attempt> {
+  #meaning({ asked, index, scale, snapshot, attempt }: AskedQuery): Meaning<Attempt> {
+    // The requests that are counted differ from `asked` in other members and in their sort.
+    const shape = { ...asked.shape, sort: null, facets: [] };
     const planned = (request: QueryRequest) =>
-      planQuery({ ...request, ...NO_ROWS, avoided: [], facets: [] }, index, scale);
+      planQuery({ ...request, ...NO_ROWS, avoided: [], shape }, index, scale);
     const asking: Asking<Attempt> = {
       attempt,
       count: async (request, phrases) => {
@@ -99,8 +101,9 @@ export class QueryUnderstanding implements Understanding {
 
   #facts({ asked, index, scale, snapshot, snapshotBehind }: AskedQuery): Promise<KnownFacts> {
     const count: CountValues<IndexSnapshot> = async (counted, facets, maxFacetValues) => {
-      const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? NO_FILTER };
-      const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
+      const all = { q: "*", typed: "*", browse: true, filter: asked.shape.within?.filter ?? NO_FILTER };
+      const shape = { ...asked.shape, sort: null, facets, maxFacetValues };
+      const request = { ...asked, ...NO_ROWS, ...all, shape };
       const { program } = planQuery(request, index, scale);
       const counts = await askFacets(counted, program);
       return facets.map((field, i) => ({
@@ -109,7 +112,7 @@ export class QueryUnderstanding implements Understanding {
       }));
     };
     const { record, schema } = index;
-    const within = asked.within?.text ?? "";
+    const within = asked.shape.within?.text ?? "";
     const behind = async (work: (later: IndexSnapshot) => Promise<void>): Promise<void> => {
       const later = await snapshotBehind();
       try {
@@ -123,7 +126,7 @@ export class QueryUnderstanding implements Understanding {
 }
 
 const ENDPOINT_WORDS_MIN = 3;
-const NO_ROWS = { perPage: 0, page: 1, explain: false, sort: null, highlight: [] } as const;
+const NO_ROWS = { perPage: 0, page: 1 } as const;
 
 async function asTyped({ asked, attempt }: AskedQuery): Promise<Meant> {
   return { attempt: await attempt(asked), context: null, lasting: true };

@@ -51,7 +51,7 @@ function requested(q: string, words?: SearchWord[]) {
     weight: 1,
     alternatives: [alternative(ALT_EXACT, [...terms])],
   }));
-  return highlightRequest(request.highlight, text, words ?? found, record.settings);
+  return highlightRequest(request.shape.highlight, text, words ?? found, record.settings);
 }
 
 describe("highlight request", () => {

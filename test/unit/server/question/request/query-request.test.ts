@@ -16,22 +16,24 @@ function read(body: unknown, record = makeRecord()): QueryRequest {
   return readQueryRequest(body, queried(record), DEFAULT_LIMITS);
 }
 const weights = (request: QueryRequest): [string, number][] =>
-  request.fields.map(({ field: { name }, weight }) => [name, weight]);
+  request.shape.fields.map(({ field: { name }, weight }) => [name, weight]);
 
 describe("query request", () => {
   it("fills in the defaults", () => {
     expect(read({ q: "x" })).toMatchObject({
       perPage: 10,
       page: 1,
-      maxFacetValues: 10,
       prefix: true,
       numTypos: 2,
       filter: NO_FILTER,
-      sort: null,
-      facets: [],
-      highlight: [],
-      keepFields: null,
-      dropFields: null,
+      shape: {
+        maxFacetValues: 10,
+        sort: null,
+        facets: [],
+        highlight: [],
+        keepFields: null,
+        dropFields: null,
+      },
     });
     expect(weights(read({ q: "x" }))).toEqual([
       ["title", 3],
@@ -42,13 +44,13 @@ describe("query request", () => {
 
   it("clamps out-of-range numbers", () => {
     const low = read({ q: "", per_page: -5, page: 0, num_typos: -1, max_facet_values: -1 });
-    expect(low).toMatchObject({ perPage: 0, page: 1, numTypos: 0, maxFacetValues: 0 });
+    expect(low).toMatchObject({ perPage: 0, page: 1, numTypos: 0, shape: { maxFacetValues: 0 } });
     const high = read({ q: "", per_page: 9_999, page: 1e300, num_typos: 9, max_facet_values: 1e9 });
     expect(high).toMatchObject({
       perPage: 250,
       page: Number.MAX_SAFE_INTEGER,
       numTypos: 4,
-      maxFacetValues: 1000,
+      shape: { maxFacetValues: 1000 },
     });
   });
 
@@ -99,8 +101,8 @@ describe("query request", () => {
     });
     const stock = { op: "intRange", slot: 4, low: 1n, high: 1n };
     expect(operationsOf(request.filter)).toEqual([stock]);
-    expect(request.facets.map(({ name }) => name)).toEqual(["tags"]);
-    expect(request.sort?.map((key) => [key.field?.name ?? "_text_match", key.descending])).toEqual([
+    expect(request.shape.facets.map(({ name }) => name)).toEqual(["tags"]);
+    expect(request.shape.sort?.map((key) => [key.field?.name ?? "_text_match", key.descending])).toEqual([
       ["stock", true],
       ["_text_match", true],
     ]);
@@ -125,7 +127,7 @@ describe("query request", () => {
   it("needs a field to search, but not to browse", () => {
     const record = makeRecord({}, [field("price", "float", 0)]);
     expect(() => read({ q: "x" }, record)).toThrow("query_by is missing");
-    expect(read({ q: "*" }, record).fields).toEqual([]);
+    expect(read({ q: "*" }, record).shape.fields).toEqual([]);
   });
 
   it("ignores exclude_fields next to fields, and unknown parameters", () => {
@@ -136,8 +138,8 @@ describe("query request", () => {
       highlight_fields: "title, price,nope",
       wow: 1,
     });
-    expect(request).toMatchObject({ keepFields: ["a"], dropFields: null });
-    expect(request.highlight.map(({ name }) => name)).toEqual(["title"]);
+    expect(request).toMatchObject({ shape: { keepFields: ["a"], dropFields: null } });
+    expect(request.shape.highlight.map(({ name }) => name)).toEqual(["title"]);
   });
 });
 

@@ -30,11 +30,11 @@ describe("suggest request", () => {
       groupBy: null,
       query: { q: "s", prefix: true, filter: NO_FILTER },
     });
-    expect(request.query.sort?.map(({ field, descending }) => [field?.name, descending])).toEqual([
+    expect(request.query.shape.sort?.map(({ field, descending }) => [field?.name, descending])).toEqual([
       ["views", true],
       [undefined, true],
     ]);
-    expect(read({ q: "s", suggest_by: "title" }).query.sort).toBeNull();
+    expect(read({ q: "s", suggest_by: "title" }).query.shape.sort).toBeNull();
   });
 
   it("searches with a prefix whatever the settings and the body say", () => {

@@ -184,7 +184,7 @@ describe("a query that names a filter", () => {
     const shop = new Shop(SHOES);
     const request = ask("cheapest adidas", { filter_by: "price:>50", sort: "rating:desc" });
     const meant = await shop.meaning().named(request, FACTS);
-    expect(meant?.attempt.sort?.map(({ field }) => field?.name)).toEqual(["rating"]);
+    expect(meant?.attempt.shape.sort?.map(({ field }) => field?.name)).toEqual(["rating"]);
     expect(meant?.context?.applied_filters.sort_by).toBeNull();
     expect(operationsOf(meant!.attempt.filter).map(({ op }) => op)).toEqual(["floatRange", "equals", "and"]);
     expect(meant?.attempt.typed).toBe("cheapest adidas");
