@@ -88,8 +88,8 @@ export async function startServers(
           onLine: (line) => allocation.read(line),
         });
         const client = new ApiClient(server.url.href, ADMIN_KEY, 2);
-        const embedder = vectors ? {} : { embedder: { source: "none" } };
-        await client.json("POST", "/v1/indexes", { name: INDEX, schema: file.schema, ...embedder });
+        const plain = vectors ? {} : { settings: { embedder: { source: "none" } } };
+        await client.json("POST", "/v1/indexes", { name: INDEX, schema: file.schema, ...plain });
         await importFile(client, file.path, { index: INDEX, linesPerRequest: 10_000, requestsAtATime: 2 });
         await settle(client, INDEX);
         const name = [
