@@ -1,6 +1,6 @@
 // Applies the engine's analyser to the text of queries and filters for one index. Documents pass through the
 // same code in the shards, so the two cannot disagree.
-import type { Token, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { PLAIN_ANALYSIS, type Token, type Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../records/index-record.js";
 import type { ResolvedSchema } from "./resolved-schema.js";
 
@@ -21,6 +21,9 @@ export interface TextAnalyser {
   /** Hash of a document id. It determines the document's shard, and id filters look the document up by it. */
   hash(id: string): bigint;
 }
+
+/** The value of `analysis` for indexes that do not adjust the analyser. */
+export const PLAIN = JSON.stringify(PLAIN_ANALYSIS);
 
 export function textAnalyser(workbench: Workbench, schema: ResolvedSchema): TextAnalyser {
   const analysis = { symbolsToIndex: schema.symbolsToIndex, tokenSeparators: schema.tokenSeparators };

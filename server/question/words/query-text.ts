@@ -5,6 +5,7 @@
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { queryParts } from "./query-parts.js";
+import { factsOf } from "./term-facts.js";
 import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
@@ -68,55 +69,52 @@ interface Part {
   readonly tokens: readonly Token[];
 }
 
-/** A word as it occurs in the query, before stop words and repetitions are removed. */
-type Entry = Omit<QueryWord, "count">;
-
-/** The query while it is being read: tokens and compounds refer to `entries`, which later become words. */
+/**
+ * The query while it is being read. Stop words and repetitions are still among its words, to whose numbers
+ * tokens and compounds refer.
+ */
 interface Draft {
-  readonly entries: Entry[];
+  readonly words: QueryWord[];
   readonly runs: QueryToken[][];
+  /** Null after a quoted or excluded part, until a token begins the next run. */
+  run: QueryToken[] | null;
   readonly compounds: Compound[];
+  readonly terms: string[];
 }
 
-const HANGUL = /\p{Script=Hangul}/u;
 const SYMBOL = /\p{S}|\p{Extended_Pictographic}/u;
+/** Repetitions among this many words are found by comparing all pairs, otherwise with a map. */
+const FEW_WORDS = 8;
 
 export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
   const parts = q.trim() === "*" ? [] : analysedParts(q, analyser);
-  const read = parts.filter(({ tokens }) => tokens.length > 0);
-  const last = read.at(-1);
+  const last = parts.findLastIndex(({ tokens }) => tokens.length > 0);
   const phrases: string[][] = [];
   const excludes: string[][] = [];
-  const draft: Draft = { entries: [], runs: [[]], compounds: [] };
-  for (const part of read) {
-    if (!part.quoted && !part.excluded) {
-      addPlainPart(draft, part.text, part.tokens, part === last, rules);
+  const draft: Draft = { words: [], runs: [], run: null, compounds: [], terms: [] };
+  for (let i = 0; i <= last; i++) {
+    const { text, quoted, excluded, tokens } = parts[i]!;
+    if (tokens.length === 0) continue;
+    if (!quoted && !excluded) {
+      addPlainPart(draft, text, tokens, i === last, rules);
       continue;
     }
-    const terms = plainTerms(part.tokens);
-    draft.runs.push([]);
-    if (part.excluded) {
+    const terms = plainTokens(tokens).map(({ term }) => term);
+    draft.run = null;
+    if (excluded) {
       excludes.push(terms);
     } else {
       phrases.push(terms.slice(0, rules.wordsMax));
-      for (const term of terms)
-        draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
+      for (const term of terms) draft.words.push(literalWord(term));
+      draft.terms.push(...terms);
     }
   }
-  if (draft.entries.length === 0) draft.entries.push(...symbolWords(parts));
-  const { words, wordOfEntry } = eachOnce(draft.entries, rules);
+  if (draft.words.length === 0) draft.words.push(...symbolWords(parts));
   return {
-    words,
-    runs: draft.runs
-      .filter((run) => run.length > 0)
-      .map((run) => run.map(({ term, word }) => ({ term, word: wordOfEntry[word] as number }))),
-    compounds: draft.compounds.map((compound) => ({
-      ...compound,
-      covers: unique(compound.covers.map((entry) => wordOfEntry[entry] as number)),
-    })),
+    ...eachOnce(draft, rules),
     phrases: phrases.slice(0, rules.wordsMax),
     excludes: excludes.slice(0, rules.wordsMax),
-    terms: read.filter((part) => !part.excluded).flatMap((part) => plainTerms(part.tokens)),
+    terms: draft.terms,
   };
 }
 
@@ -132,11 +130,15 @@ function analysedParts(q: string, analyser: TextAnalyser): Part[] {
  * symbols, neither here nor in documents, so these words are never found. That is intended: a person who
  * types an emoji does not want the whole catalogue.
  */
-function symbolWords(parts: readonly Part[]): Entry[] {
+function symbolWords(parts: readonly Part[]): QueryWord[] {
   return parts
     .filter(({ excluded }) => !excluded)
     .flatMap(({ text }) => SYMBOL.exec(text) ?? [])
-    .map((symbol) => ({ terms: [symbol], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true }));
+    .map(literalWord);
+}
+
+function literalWord(term: string): QueryWord {
+  return { terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true, count: 1 };
 }
 
 function addPlainPart(
@@ -146,80 +148,128 @@ function addPlainPart(
   isLast: boolean,
   rules: QueryTextRules,
 ): void {
-  const plain = tokens.filter((token) => token.parts === 1);
-  const run = draft.runs.at(-1) as QueryToken[];
-  const entryOfPosition: number[] = [];
+  const plain = plainTokens(tokens);
+  if (plain.length === 1) {
+    addWord(draft, plain, isLast, rules);
+    return;
+  }
+  const wordOfPosition: number[] = [];
   const groups = wordsOfTouchingTokens(text, plain);
   for (const [i, group] of groups.entries()) {
-    const terms = group.map((token) => token.term);
-    const [term] = terms as [string];
-    const single = terms.length === 1;
-    const isLastWord = isLast && i === groups.length - 1;
-    for (const token of group) {
-      entryOfPosition[token.position] = draft.entries.length;
-      run.push({ term: token.term, word: draft.entries.length });
-    }
-    draft.entries.push({
-      terms,
-      // Korean particles follow their noun without a space, so documents contain the noun as a prefix of
-      // longer words.
-      prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
-      typosMax: single ? typosAllowed(term, rules.typos) : 0,
-      typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
-      quoted: false,
-    });
+    for (const token of group) wordOfPosition[token.position] = draft.words.length;
+    addWord(draft, group, isLast && i === groups.length - 1, rules);
   }
   const lastPosition = plain.at(-1)?.position;
   for (const { term, position, parts } of tokens) {
     if (parts === 1) continue;
-    const covers = Array.from({ length: parts }, (_, i) => entryOfPosition[position + i] as number);
+    const covers = Array.from({ length: parts }, (_, i) => wordOfPosition[position + i] as number);
     draft.compounds.push({
       term,
-      covers,
+      covers: unique(covers),
       prefix: rules.prefix && isLast && position + parts - 1 === lastPosition,
     });
   }
 }
 
+/** Adds one word, whose tokens are `tokens`. */
+function addWord(draft: Draft, tokens: readonly Token[], isLast: boolean, rules: QueryTextRules): void {
+  if (draft.run === null) {
+    draft.run = [];
+    draft.runs.push(draft.run);
+  }
+  for (const { term } of tokens) {
+    draft.run.push({ term, word: draft.words.length });
+    draft.terms.push(term);
+  }
+  draft.words.push(
+    tokens.length === 1
+      ? singleWord(tokens[0]!.term, isLast, rules)
+      : cutWord(tokens.map(({ term }) => term)),
+  );
+}
+
+function singleWord(term: string, isLast: boolean, { prefix, typos }: QueryTextRules): QueryWord {
+  const { terms, isHangul } = factsOf(term);
+  return {
+    terms,
+    // Korean particles follow their noun without a space, so documents contain the noun as a prefix of
+    // longer words.
+    prefix: prefix && (isLast || isHangul),
+    typosMax: typosAllowed(term, typos),
+    typosAtLast: typosAtLast(term, typos),
+    quoted: false,
+    count: 1,
+  };
+}
+
+/** Returns a word in a script without spaces. */
+function cutWord(terms: readonly string[]): QueryWord {
+  return { terms, prefix: false, typosMax: 0, typosAtLast: 0, quoted: false, count: 1 };
+}
+
 /**
- * Converts entries to words. Drops stop words unless nothing else remains. Keeps a repeated word once, at its
- * first position, with the most tolerant settings of all its occurrences.
+ * Drops stop words unless nothing else remains. Keeps a repeated word once, at its first position, with the
+ * most tolerant settings of all its occurrences.
  */
 function eachOnce(
-  entries: readonly Entry[],
+  { words: all, runs, compounds }: Draft,
   rules: QueryTextRules,
-): { words: QueryWord[]; wordOfEntry: number[] } {
-  const keys = entries.map(keyOf);
-  const quoted = new Set(keys.filter((_, i) => entries[i]!.quoted));
+): Pick<QueryText, "words" | "runs" | "compounds"> {
+  if (isEachOnce(all, rules)) return { words: all, runs, compounds };
+  const keys = all.map(keyOf);
+  const quoted = new Set(keys.filter((_, i) => all[i]!.quoted));
   const stopped = keys.map((key) => rules.stopWords.has(key) && !quoted.has(key));
   const keepAll = !stopped.includes(false);
   const words = new Map<string, { word: QueryWord; at: number }>();
-  const wordOfEntry = entries.map((entry, i) => {
+  const numbers = all.map((one, i) => {
     if (!keepAll && stopped[i]) return -1;
     const key = keys[i]!;
     const known = words.get(key);
     const at = known?.at ?? words.size;
     const word = {
-      terms: entry.terms,
-      prefix: entry.prefix || known?.word.prefix === true,
-      typosMax: Math.max(entry.typosMax, known?.word.typosMax ?? 0),
-      typosAtLast: Math.max(entry.typosAtLast, known?.word.typosAtLast ?? 0),
-      quoted: entry.quoted && known?.word.quoted !== false,
+      terms: one.terms,
+      prefix: one.prefix || known?.word.prefix === true,
+      typosMax: Math.max(one.typosMax, known?.word.typosMax ?? 0),
+      typosAtLast: Math.max(one.typosAtLast, known?.word.typosAtLast ?? 0),
+      quoted: one.quoted && known?.word.quoted !== false,
       count: 1 + (known?.word.count ?? 0),
     };
     words.set(key, { word, at });
     return at < rules.wordsMax ? at : -1;
   });
-  return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
+  return {
+    words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax),
+    runs: runs.map((run) => run.map(({ term, word }) => ({ term, word: numbers[word] as number }))),
+    compounds: compounds.map((compound) => ({
+      ...compound,
+      covers: unique(compound.covers.map((word) => numbers[word] as number)),
+    })),
+  };
+}
+
+/** True if the words are few, none of them is repeated, and none is a stop word. */
+function isEachOnce(words: readonly QueryWord[], { stopWords, wordsMax }: QueryTextRules): boolean {
+  if (words.length > Math.min(FEW_WORDS, wordsMax)) return false;
+  for (let i = 0; i < words.length; i++) {
+    const key = keyOf(words[i]!);
+    if (stopWords.has(key)) return false;
+    for (let j = 0; j < i; j++) if (keyOf(words[j]!) === key) return false;
+  }
+  return true;
 }
 
 /** Returns a key for the word. Terms contain no spaces, so a space can separate them. */
-function keyOf({ terms }: Entry): string {
+function keyOf({ terms }: QueryWord): string {
   return terms.length === 1 ? terms[0]! : terms.join(" ");
 }
 
-function plainTerms(tokens: readonly Token[]): string[] {
-  return tokens.filter((token) => token.parts === 1).map((token) => token.term);
+/** Returns the tokens without joined tokens. */
+function plainTokens(tokens: readonly Token[]): readonly Token[] {
+  return tokens.every(isPlain) ? tokens : tokens.filter(isPlain);
+}
+
+function isPlain({ parts }: Token): boolean {
+  return parts === 1;
 }
 
 function unique(numbers: readonly number[]): number[] {

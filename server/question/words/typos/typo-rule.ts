@@ -1,4 +1,5 @@
 // Determines how many typos are allowed in a word. Lengths are in code points, never in bytes.
+import { factsOf, type TermFacts } from "../term-facts.js";
 
 export interface TypoRule {
   readonly numTypos: number;
@@ -17,15 +18,7 @@ const LETTERS_SHORT_AT_LAST = 3;
  * unless the rule allows typos in them.
  */
 export function typosAllowed(term: string, rule: TypoRule): number {
-  if (!rule.onNumbers && /\p{N}/u.test(term)) return 0;
-  let length = 0;
-  for (const _ of term) length++;
-  let allowed = 0;
-  if (length >= rule.minLength1) allowed = 1;
-  if (length >= rule.minLength2) allowed = 2;
-  if (allowed === 2 && length >= MIN_LENGTH_3_TYPOS) allowed = 3;
-  if (allowed === 3 && length >= MIN_LENGTH_4_TYPOS) allowed = 4;
-  return Math.min(allowed, rule.numTypos);
+  return allowed(factsOf(term), rule, rule.minLength2);
 }
 
 /**
@@ -34,8 +27,19 @@ export function typosAllowed(term: string, rule: TypoRule): number {
  * most three letters shorter than `minLength2`.
  */
 export function typosAtLast(term: string, rule: TypoRule): number {
-  const allowed = typosAllowed(term, rule);
-  if (allowed !== 1) return allowed;
+  const facts = factsOf(term);
+  const usual = allowed(facts, rule, rule.minLength2);
+  if (usual !== 1) return usual;
   const minLength2 = Math.max(MIN_LENGTH_2_AT_LAST, rule.minLength2 - LETTERS_SHORT_AT_LAST);
-  return Math.max(allowed, typosAllowed(term, { ...rule, minLength2 }));
+  return Math.max(usual, allowed(facts, rule, minLength2));
+}
+
+function allowed({ letters, hasDigits }: TermFacts, rule: TypoRule, minLength2: number): number {
+  if (hasDigits && !rule.onNumbers) return 0;
+  let typos = 0;
+  if (letters >= rule.minLength1) typos = 1;
+  if (letters >= minLength2) typos = 2;
+  if (typos === 2 && letters >= MIN_LENGTH_3_TYPOS) typos = 3;
+  if (typos === 3 && letters >= MIN_LENGTH_4_TYPOS) typos = 4;
+  return Math.min(typos, rule.numTypos);
 }
