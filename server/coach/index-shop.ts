@@ -8,6 +8,7 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { RankingRule, RuleDraft } from "../catalog/records/rule.js";
 import { isSearchable, type ResolvedSchema } from "../catalog/schema/resolved-schema.js";
 import { RequestLife } from "../ground/jobs/request-life.js";
+import { run } from "../ground/jobs/work.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import { parsedDocument } from "../search/fetch.js";
 import type { Hit } from "../search/found.js";
@@ -53,7 +54,7 @@ export class IndexShop {
     // Query understanding is off, because the coach tests what the words themselves find.
     const bounds: QueryBounds = { bytesMax: limits.replyBytesMax, understood: false, within: "" };
     const life = new RequestLife();
-    const answer = await find(this.#searching, index, body, bounds, life, new QueryTrace());
+    const answer = await run(find(this.#searching, index, body, bounds, life, new QueryTrace()));
     const { found, hits, suggestions } = answer;
     return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
   }

@@ -57,7 +57,7 @@ export async function onIndex<S extends SearchServices, T>(
   { services, request, id, principal }: TenantRequest<unknown, S>,
   target: IndexRoute<S>,
   name: string,
-  work: (part: IndexRequest<never, S>) => Promise<T>,
+  work: (part: IndexRequest<never, S>) => T | Promise<T>,
 ): Promise<T> {
   const { state } = services.catalog;
   const visit = Object.assign(new Visit(services, request, id), {

@@ -2,6 +2,7 @@
 // is chosen. Query understanding implements the interface and depends on nothing else in a search.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
+import type { Work } from "../ground/jobs/work.js";
 import type { QueryRequest } from "../question/request/query-request.js";
 import type { AiContext } from "./found.js";
 import type { Matched } from "./matching/match.js";
@@ -40,10 +41,10 @@ export interface AskedQuery {
    * must release the snapshot.
    */
   snapshotBehind(): Promise<IndexSnapshot>;
-  attempt(request: QueryRequest): Promise<Attempt>;
+  attempt(request: QueryRequest): Work<Attempt>;
 }
 
 /** Decides in which wording a query is answered, possibly after several attempts. */
 export interface Understanding {
-  meant(query: AskedQuery): Promise<Meant>;
+  meant(query: AskedQuery): Work<Meant>;
 }

@@ -15,6 +15,7 @@ import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/program
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { ResolvedSchema } from "../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
+import { settled, together, type Work } from "../ground/jobs/work.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
 import type { QueryWord } from "../question/words/query-text.js";
 import type { Winner } from "./matching/merge.js";
@@ -77,20 +78,20 @@ interface Searched {
 }
 
 /** Returns the hits with their explanations. An explanation is null if the hit's row no longer exists. */
-export async function explainHits<Hit extends { readonly winner: Winner }>(
+export function* explainHits<Hit extends { readonly winner: Winner }>(
   snapshot: IndexSnapshot,
   { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
   hits: readonly Hit[],
   schema: ResolvedSchema,
-): Promise<(Hit & { readonly explanation: Explanation | null })[]> {
+): Work<(Hit & { readonly explanation: Explanation | null })[]> {
   const causes = causesOf(program, shopRules);
   const shards = [...new Set(hits.map(({ winner }) => winner.shard))];
   const rows = new Map<number, ExplainedRow | null>();
-  await Promise.all(
-    shards.map(async (shard) => {
+  yield* together(
+    ...shards.map(function* (shard): Work<void> {
       const seqs = hits.flatMap(({ winner }) => (winner.shard === shard ? [winner.seq] : []));
-      const explained = await snapshot.explain(shard, program, seqs);
+      const explained = yield* settled(snapshot.explain(shard, program, seqs));
       for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
     }),
   );

@@ -3,6 +3,7 @@
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
+import { settled, together, type Work } from "../ground/jobs/work.js";
 import type { Hit } from "./found.js";
 import type { Winner } from "./matching/merge.js";
 import { matchTypeOf } from "./semantic/match-type.js";
@@ -27,33 +28,33 @@ export interface ShownWinners {
  * Returns null if a shard no longer has one of the documents. Drops the related hits if the reply would be
  * too large, and throws SK-SE-413 if it would still be too large without them.
  */
-export async function fetchHits(
+export function* fetchHits(
   snapshot: IndexSnapshot,
   { winners, related, compared }: ShownWinners,
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   options: FetchOptions,
   replyBytesMax: number,
-): Promise<Hit[] | null> {
-  const fetchAll = (all: readonly Winner[]): Promise<Hit[] | null> =>
+): Work<Hit[] | null> {
+  const fetchAll = (all: readonly Winner[]): Work<Hit[] | null> =>
     hitsOf(snapshot, all, known, compared, {
       ...options,
       bytesMax: documentBytes(replyBytesMax, all.length),
     });
   try {
-    return await fetchAll([...winners, ...related]);
+    return yield* fetchAll([...winners, ...related]);
   } catch (error) {
     if (!(error instanceof ReplyTooLargeError) || related.length === 0) throw error;
-    return fetchAll(winners);
+    return yield* fetchAll(winners);
   }
 }
 
-async function hitsOf(
+function* hitsOf(
   snapshot: IndexSnapshot,
   winners: readonly Winner[],
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   compared: Compared,
   options: FetchOptions & { readonly bytesMax: number },
-): Promise<Hit[] | null> {
+): Work<Hit[] | null> {
   const documents = winners.map(({ seq }) => documentIn(known, seq));
   let bytesLeft = options.bytesMax;
   const count = ({ document, highlight }: FetchedDocument): void => {
@@ -69,15 +70,16 @@ async function hitsOf(
     else if (wanted === undefined) missing.set(shard, [place]);
     else wanted.push(place);
   }
-  const fetchFrom = async (shard: number, places: readonly number[]): Promise<void> => {
+  const fetchFrom = function* (shard: number, places: readonly number[]): Work<void> {
     const seqs = places.map((place) => winners[place]!.seq);
-    const fetched = await snapshot.fetch(shard, seqs, { ...options, bytesMax: bytesLeft });
+    const fetched = yield* settled(snapshot.fetch(shard, seqs, { ...options, bytesMax: bytesLeft }));
     for (const [i, place] of places.entries()) {
       count(fetched[i]!);
       documents[place] = fetched[i]!;
     }
   };
-  if (missing.size > 0) await Promise.all(Array.from(missing, ([shard, places]) => fetchFrom(shard, places)));
+  if (missing.size > 0)
+    yield* together(...Array.from(missing, ([shard, places]) => fetchFrom(shard, places)));
   if (documents.some((one) => one!.document.length === 0)) return null;
   return winners.map((winner, place): Hit => {
     const { id, document, highlight } = documents[place]!;

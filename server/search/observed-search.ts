@@ -3,6 +3,7 @@
 import { operationsIn } from "../../engine-wasm/host/programs/filter-program.js";
 import type { IndexContents } from "../catalog/index-contents.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
+import { settled, type Work } from "../ground/jobs/work.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
@@ -49,13 +50,13 @@ export interface SearchedFor {
  * except that a single document is always returned. A search that needs more memory than there is waits;
  * until then only its body is kept. Throws SkeinError.
  */
-export async function observedSearch(
+export function* observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
   bounds: QueryBounds,
   { id: requestId, life, reserve }: SearchedFor,
-): Promise<Uint8Array> {
+): Work<Uint8Array> {
   const { record } = contents;
   const { reads, limits, recorder, slowQueries, logWriter, hitSizes } = searching;
   const trace = new QueryTrace();
@@ -84,11 +85,11 @@ export async function observedSearch(
   const waits = reserve(costOfQuery(value, scale, limits));
   if (waits !== undefined) {
     value = undefined;
-    await waits;
+    yield* settled(waits);
     value = body.value();
   }
   try {
-    const found = await find(searching, index, value, bounds, life, trace);
+    const found = yield* find(searching, index, value, bounds, life, trace);
     trace.enter("respond");
     const { bytes, content } = respond(found, queryIdText(id), trace.elapsedMs(), bounds.bytesMax);
     hitSizes.answered(record, bytes.length, found.hits.length);

@@ -4,12 +4,13 @@
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
+import { settled, type Work } from "../ground/jobs/work.js";
 import type { ExpandedWords } from "./matching/expand.js";
 import { type Matched, matches } from "./matching/match.js";
 import { mergeResults, type Winner } from "./matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "./matching/plan.js";
 import type { NearDocument, PlacedDocument } from "./semantic/nearest.js";
-import type { SemanticSearch } from "./semantic/semantic-search.js";
+import { nearEnough, type SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
 /**
@@ -30,21 +31,24 @@ const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
  * Returns related documents, best first. Returns none if the query has no words, if the page has no room for
  * hits or if enough documents were found.
  */
-export async function relatedWinners(
+export function* relatedWinners(
   plan: QueryPlan,
-  { matched, findNear }: SemanticSearch,
+  searched: SemanticSearch,
   snapshot: IndexSnapshot,
   perPage: number,
   options: FetchOptions,
-): Promise<Related> {
+): Work<Related> {
+  const { matched } = searched;
   if (plan.text.words.length === 0 || perPage === 0 || matches(matched) >= FEW_RESULTS)
     return NOTHING_RELATED;
   const known = new Set(matched.results.flatMap((result) => Array.from(result.rows, (row) => row.seq)));
-  const worded = await wordedWinners(plan, matched, known, snapshot, options);
+  const worded = yield* wordedWinners(plan, matched, known, snapshot, options);
   if (worded.winners.length === RELATED_MAX) return worded;
   for (const { seq } of worded.winners) known.add(seq);
   const found = [...matchedDocuments(matched), ...worded.winners];
-  const near = (await findNear(known.size + RELATED_MAX, found)).filter(({ seq }) => !known.has(seq));
+  const near = (yield* nearEnough(searched, known.size + RELATED_MAX, found)).filter(
+    ({ seq }) => !known.has(seq),
+  );
   return { ...worded, winners: [...worded.winners, ...near.map(winnerOf)].slice(0, RELATED_MAX) };
 }
 
@@ -63,13 +67,13 @@ function winnerOf({ shard, seq }: NearDocument): Winner {
  * Finds documents that contain some of the words. Returns none if the query was already relaxed or has only
  * one word.
  */
-async function wordedWinners(
+function* wordedWinners(
   plan: QueryPlan,
   { words, program }: Matched,
   known: ReadonlySet<number>,
   snapshot: IndexSnapshot,
   options: FetchOptions,
-): Promise<Related> {
+): Work<Related> {
   if (words === null || program.mode !== "all" || words.words.length < 2) return NOTHING_RELATED;
   const count = known.size + RELATED_MAX;
   const relaxed = {
@@ -78,7 +82,7 @@ async function wordedWinners(
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],
   };
-  const found = await snapshot.searchPage(relaxed, { offset: 0, count, options });
+  const found = yield* settled(snapshot.searchPage(relaxed, { offset: 0, count, options }));
   const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
   const related = winners.filter((one) => !one.pinned && !known.has(one.seq)).slice(0, RELATED_MAX);
   return { winners: related, documents: found.documents };

@@ -1,25 +1,26 @@
 // Runs the steps of a query in order: plan, understand, search by words, search by vectors if that helps,
 // merge, count facets, fetch. Each step has its own file. respond.ts writes the result as JSON, and
 // docs/ranking.md describes the ranking.
-import { NO_FILTER } from "../../engine-wasm/host/programs/filter-program.js";
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
+import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { Reads } from "../fleet/reads/reads.js";
 import { inSlices } from "../fleet/threads/tenant-slices.js";
 import { RequestLife } from "../ground/jobs/request-life.js";
+import { settled, type Work } from "../ground/jobs/work.js";
 import type { Limits } from "../ground/limits.js";
 import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
 import { readWithin, type Within } from "../question/request/within.js";
-import type { Attempt, Understanding } from "./attempt.js";
+import type { AskedQuery, Attempt, Understanding } from "./attempt.js";
 import { explainHits } from "./explain.js";
 import { fetchHits } from "./fetch.js";
 import type { Found } from "./found.js";
 import { countFacets } from "./matching/facets.js";
-import { countFull, matchAllWords, type PageOf } from "./matching/match.js";
+import { countFull, matchAllWords } from "./matching/match.js";
 import { mergingOfResults } from "./matching/merge.js";
-import { planQuery } from "./matching/plan.js";
+import { planQuery, type QueryPlan } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import { relatedWinners } from "./related.js";
 import type { GivenVectors } from "./semantic/given-vectors.js";
@@ -47,82 +48,131 @@ export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
  * single document is always returned. Its work ends with `life`. Records the phases in `trace`. Throws
  * SkeinError.
  */
-export async function find(
-  { reads, limits, givenVectors, understanding }: QuerySearching,
+export function* find(
+  searching: QuerySearching,
   index: QueriedIndex,
   body: unknown,
   { bytesMax, understood, within: filterOfAsker }: QueryBounds,
   life: RequestLife,
   trace: QueryTrace,
-): Promise<Found> {
-  const { record, schema } = index;
-  const { uid } = record;
+): Work<Found> {
+  const { reads, limits } = searching;
+  const { uid, tenant } = index.record;
   const within = readWithin(filterOfAsker, index, limits);
-  const nextSlice = (): Promise<void> => reads.slices.next(record.tenant, life);
-  const asked = await inSlices(readingOfQueryRequest(body, index, limits, within), nextSlice);
+  const nextSlice = (): Promise<void> => reads.slices.next(tenant, life);
+  const read = inSlices(readingOfQueryRequest(body, index, limits, within), nextSlice);
+  const asked = read instanceof Promise ? yield* settled(read) : read;
   const scale = reads.scale(uid);
-  const asTyped = planQuery(asked, index, scale);
+  const wording = { asked, index, scale, bytesMax, asTyped: planQuery(asked, index, scale) };
 
-  return reads.answer(uid, life, trace, async (snapshot) => {
-    const attempt = async (request: QueryRequest): Promise<Attempt> => {
-      const plan = request === asked ? asTyped : planQuery(request, index, scale);
-      const shown = new ShownDocuments(request, plan, record.settings, bytesMax, snapshot.shards);
-      const matched = await matchAllWords(plan, snapshot, (program) => shown.page(program));
-      return { request, plan, shown, matched };
-    };
-    const snapshotBehind = (): Promise<IndexSnapshot> => reads.snapshot(uid, new RequestLife());
-    const meant = understood
-      ? await understanding.meant({ asked, index, scale, snapshot, snapshotBehind, attempt })
-      : { attempt: await attempt(asked), context: null, lasting: true };
-    trace.understood = meant.context !== null;
-    const { request, plan, shown, matched: byWords } = meant.attempt;
-    const pageOf: PageOf = (program) => shown.page(program);
-    const searched = await searchByVectors(request, index, plan, byWords, snapshot, givenVectors, pageOf);
-    const { program, results, documents } = searched.matched;
-    const window = { offset: plan.offset, count: request.perPage };
-    const merged = await inSlices(mergingOfResults(results, program.sort, window), snapshot.nextSlice);
-    trace.found = merged.found;
-    const facets = await countFacets(snapshot, program, results);
-    const related = await relatedWinners(plan, searched, snapshot, request.perPage, shown.sentAlong(program));
+  return yield* reads.answer(uid, life, trace, (snapshot) =>
+    answered(searching, new Attempts(wording, reads, snapshot), understood, within, trace),
+  );
+}
 
-    trace.enter("fetch");
-    const winners = { winners: merged.winners, related: related.winners, compared: searched.compared };
-    const known = [documents, related.documents];
-    const fetched = await fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
-    if (fetched === null) return null;
-    const hits = fetched.slice(0, merged.winners.length);
-    /** True if any document that the caller may see contains all words of `q` as written. */
-    const finds = async (q: string): Promise<boolean> => {
-      const filter = within?.filter ?? NO_FILTER;
-      const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
-      return (await countFull(planQuery(written, index, scale), snapshot)) > 0;
-    };
+/** Answers a query from one snapshot. Returns null if a shard no longer has one of its documents. */
+function* answered(
+  { reads, givenVectors, understanding }: QuerySearching,
+  attempts: Attempts,
+  understood: boolean,
+  within: Within | null,
+  trace: QueryTrace,
+): Work<Found | null> {
+  const { asked, index, snapshot, bytesMax } = attempts;
+  const meant = understood
+    ? yield* understanding.meant(attempts)
+    : { attempt: yield* attempts.attempt(asked), context: null, lasting: true };
+  trace.understood = meant.context !== null;
+  const { request, plan, shown, matched: byWords } = meant.attempt;
+  const question = { request, index, plan, byWords, snapshot, givenVectors };
+  const searched = yield* searchByVectors(question, shown);
+  const { program, results, documents } = searched.matched;
+  const window = { offset: plan.offset, count: request.perPage };
+  const merging = inSlices(mergingOfResults(results, program.sort, window), snapshot.nextSlice);
+  const merged = merging instanceof Promise ? yield* settled(merging) : merging;
+  trace.found = merged.found;
+  const facets = yield* countFacets(snapshot, program, results);
+  const related = yield* relatedWinners(plan, searched, snapshot, request.perPage, shown.sentAlong(program));
 
-    return {
-      request: asked,
-      mode: searched.mode,
-      hits: request.shape.explain
-        ? await explainHits(snapshot, { program, ...searched }, plan, hits, schema)
-        : hits,
-      relatedHits: fetched.slice(hits.length),
-      found: merged.found,
-      foundByWords: searched.foundByWords,
-      outOf: within === null ? reads.documents(uid) : await countWithin(snapshot, within),
-      facets: request.shape.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
-      suggestions:
-        within === null
-          ? suggestedQueries(plan, byWords.words, merged.found)
-          : await visibleQueries(plan, byWords.words, finds),
-      aiContext: meant.context,
-      curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
-      remember:
-        meant.lasting && !searched.passing ? (question, answer) => snapshot.remember(question, answer) : null,
-    };
-  });
+  trace.enter("fetch");
+  const winners = { winners: merged.winners, related: related.winners, compared: searched.compared };
+  const known = [documents, related.documents];
+  const fetched = yield* fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
+  if (fetched === null) return null;
+  const hits = fetched.slice(0, merged.winners.length);
+
+  return {
+    request: asked,
+    mode: searched.mode,
+    hits: request.shape.explain
+      ? yield* explainHits(snapshot, { program, ...searched }, plan, hits, index.schema)
+      : hits,
+    relatedHits: fetched.slice(hits.length),
+    found: merged.found,
+    foundByWords: searched.foundByWords,
+    outOf: within === null ? reads.documents(index.record.uid) : yield* countWithin(snapshot, within),
+    facets: request.shape.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
+    suggestions:
+      within === null
+        ? suggestedQueries(plan, byWords.words, merged.found)
+        : yield* visibleQueries(plan, byWords.words, (q) => attempts.finds(q, within)),
+    aiContext: meant.context,
+    curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
+    remember:
+      meant.lasting && !searched.passing ? (question, answer) => snapshot.remember(question, answer) : null,
+  };
+}
+
+/** A query as asked, and its plan. */
+interface Wording {
+  readonly asked: QueryRequest;
+  readonly index: QueriedIndex;
+  readonly scale: IndexScale;
+  readonly bytesMax: number;
+  readonly asTyped: QueryPlan;
+}
+
+/** Runs one query in several wordings, all in one snapshot. */
+class Attempts implements AskedQuery {
+  readonly asked: QueryRequest;
+  readonly index: QueriedIndex;
+  readonly scale: IndexScale;
+  readonly bytesMax: number;
+  readonly snapshot: IndexSnapshot;
+  readonly #asTyped: QueryPlan;
+  readonly #reads: Reads;
+
+  constructor({ asked, index, scale, bytesMax, asTyped }: Wording, reads: Reads, snapshot: IndexSnapshot) {
+    this.asked = asked;
+    this.index = index;
+    this.scale = scale;
+    this.bytesMax = bytesMax;
+    this.snapshot = snapshot;
+    this.#asTyped = asTyped;
+    this.#reads = reads;
+  }
+
+  *attempt(request: QueryRequest): Work<Attempt> {
+    const { index, snapshot } = this;
+    const plan = request === this.asked ? this.#asTyped : planQuery(request, index, this.scale);
+    const { settings } = index.record;
+    const shown = new ShownDocuments(request, plan, settings, this.bytesMax, snapshot.shards);
+    return { request, plan, shown, matched: yield* matchAllWords(plan, snapshot, shown) };
+  }
+
+  snapshotBehind(): Promise<IndexSnapshot> {
+    return this.#reads.snapshot(this.index.record.uid, new RequestLife());
+  }
+
+  /** True if any document that the caller may see contains all words of `q` as written. */
+  *finds(q: string, { filter }: Within): Work<boolean> {
+    const written = { ...this.asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
+    return (yield* countFull(planQuery(written, this.index, this.scale), this.snapshot)) > 0;
+  }
 }
 
 /** Number of documents that a restricted caller may see. */
-async function countWithin(snapshot: IndexSnapshot, { filter }: Within): Promise<number> {
-  const results = await snapshot.search({ ...EVERY_DOCUMENT, k: 0, filter });
+function* countWithin(snapshot: IndexSnapshot, { filter }: Within): Work<number> {
+  const results = yield* settled(snapshot.search({ ...EVERY_DOCUMENT, k: 0, filter }));
   return results.reduce((sum, { found }) => sum + found, 0);
 }

@@ -1,6 +1,7 @@
 // Finds alternative queries: the query with its misspelt words corrected ("did you mean") and, if it found
 // little, popular searches that share its words.
 
+import type { Work } from "../ground/jobs/work.js";
 import type { QueryText } from "../question/words/query-text.js";
 import type { ExpandedWords } from "./matching/expand.js";
 import { FEW_RESULTS, type QueryPlan } from "./matching/plan.js";
@@ -18,13 +19,13 @@ const POPULAR_MAX = 5;
  * `finds` reports that visible documents contain its words. Popular searches would reveal what others search
  * for.
  */
-export async function visibleQueries(
+export function* visibleQueries(
   { text }: QueryPlan,
   words: ExpandedWords | null,
-  finds: (query: string) => Promise<boolean>,
-): Promise<SuggestedQuery[]> {
+  finds: (query: string) => Work<boolean>,
+): Work<SuggestedQuery[]> {
   const value = correctedQuery(text, words)?.join(" ");
-  return value !== undefined && (await finds(value)) ? [{ value }] : [];
+  return value !== undefined && (yield* finds(value)) ? [{ value }] : [];
 }
 
 /** Returns the corrected query, if any, and then popular searches. */

@@ -7,6 +7,7 @@ import { FittingDocuments } from "../../../shards/query/fitting.js";
 import { shower } from "../../../shards/query/shown-document.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
+import type { Work } from "../../ground/jobs/work.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
@@ -38,7 +39,7 @@ const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_D
  * Fetches documents from a shard, in the order of `seqs`. If the shard does not have a document, its entry is
  * empty. Throws ReplyTooLargeError.
  */
-export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
+export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Work<FetchedDocument[]>;
 
 export class LocalDocuments {
   readonly #cache: DocumentCache<KeptDocument>;
@@ -55,14 +56,14 @@ export class LocalDocuments {
    * Renders the documents as a shard would. If the budget for this turn of the event loop runs out, the shard
    * renders the remaining documents.
    */
-  async show(
+  *show(
     record: IndexRecord,
     seqs: readonly number[],
     options: FetchOptions,
     fetchThere: FetchThere,
-  ): Promise<FetchedDocument[]> {
-    const records = seqs.length > DOCUMENTS_MAX ? null : await this.#records(record.uid, seqs, fetchThere);
-    if (records === null) return fetchThere(seqs, options);
+  ): Work<FetchedDocument[]> {
+    const records = seqs.length > DOCUMENTS_MAX ? null : yield* this.#records(record.uid, seqs, fetchThere);
+    if (records === null) return yield* fetchThere(seqs, options);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
     if (isWhole(options)) {
       for (const known of records)
@@ -74,7 +75,7 @@ export class LocalDocuments {
       if (this.#budget.leftMs <= 0) {
         const { bytesLeft } = fitting;
         const room = Number.isFinite(bytesLeft) ? { bytesMax: bytesLeft } : {};
-        return [...fitting.documents, ...(await fetchThere(seqs.slice(i), { ...options, ...room }))];
+        return [...fitting.documents, ...(yield* fetchThere(seqs.slice(i), { ...options, ...room }))];
       }
       const begunMs = performance.now();
       const shown = show(known);
@@ -88,16 +89,16 @@ export class LocalDocuments {
    * Returns the documents in the order of `seqs`, with null for deleted documents. Returns null instead of an
    * array if the shard must render all of them.
    */
-  async #records(
+  *#records(
     uid: number,
     seqs: readonly number[],
     fetchThere: FetchThere,
-  ): Promise<(KeptDocument | null)[] | null> {
+  ): Work<(KeptDocument | null)[] | null> {
     const records = seqs.map((seq) => this.#cache.get(uid, seq) ?? null);
     if (records.includes(LARGE)) return null;
     if (records.includes(null)) {
       const missing = seqs.filter((_, i) => records[i] === null);
-      const fetched = await this.#whole(missing, fetchThere);
+      const fetched = yield* this.#whole(missing, fetchThere);
       if (fetched === null) {
         if (missing.length <= LARGE_PAGE) for (const seq of missing) this.#cache.put(uid, seq, LARGE);
         return null;
@@ -116,9 +117,9 @@ export class LocalDocuments {
   }
 
   /** Fetches whole documents. Returns null if they do not fit into one reply. */
-  async #whole(seqs: readonly number[], fetchThere: FetchThere): Promise<FetchedDocument[] | null> {
+  *#whole(seqs: readonly number[], fetchThere: FetchThere): Work<FetchedDocument[] | null> {
     try {
-      return await fetchThere(seqs, { bytesMax: BYTES_MAX });
+      return yield* fetchThere(seqs, { bytesMax: BYTES_MAX });
     } catch (error) {
       if (error instanceof ReplyTooLargeError) return null;
       throw error;

@@ -7,6 +7,7 @@ import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js"
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { Places } from "../../catalog/schema/placement.js";
+import { run, settled, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
 import {
@@ -21,7 +22,7 @@ import {
 } from "../shard-reader.js";
 import type { ThreadLoad } from "../threads/thread-load.js";
 import type { FetchThere, LocalDocuments } from "./local-documents.js";
-import type { FetchVectors, LocalVectors } from "./local-vectors.js";
+import type { LocalVectors } from "./local-vectors.js";
 import { LossBudget } from "./loss-budget.js";
 import type { TurnBudget } from "./turn-budget.js";
 
@@ -110,11 +111,11 @@ export class LocalReader implements ShardReader {
         return this.#threads.read(read, shards);
       // The next three return values of the type that `decode` would return for a shard's reply.
       case "fetch":
-        return [this.#fetched(read.of, shards, read.seqs, read.options) as Promise<T>];
+        return [run(this.#fetched(read.of, shards, read.seqs, read.options) as Work<T>)];
       case "embed":
-        return [this.#embedded(read.of, shards, read.terms, read.seqs) as Promise<T>];
+        return [run(this.#embedded(read.of, shards, read.terms, read.seqs) as Work<T>)];
       case "similarities":
-        return [this.#similarities(read.of, shards, read.query, read.seqs) as Promise<T>];
+        return [run(this.#similarities(read.of, shards, read.query, read.seqs) as Work<T>)];
       case "page": {
         const results = this.#results("search", read, shards);
         if (results === null) return this.#threads.read(read, shards);
@@ -132,42 +133,42 @@ export class LocalReader implements ShardReader {
     shards: Places,
     seqs: readonly number[],
     options: FetchOptions,
-  ): Promise<FetchedDocument[]> {
-    const there: FetchThere = async (some, wanted) => this.#there(fetchRead(of, some, wanted), shards);
+  ): Work<FetchedDocument[]> {
+    const there: FetchThere = (some, wanted) => this.#there(fetchRead(of, some, wanted), shards);
     return this.#documents.show(of.record, seqs, options, there);
   }
 
-  async #embedded(
+  *#embedded(
     of: AskedSnapshot,
     shards: Places,
     terms: readonly WeightedTerm[],
     seqs: readonly number[],
-  ): Promise<EmbedReply> {
+  ): Work<EmbedReply> {
     const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
     const query = reader === null ? undefined : this.#queryVector(of.data, reader, terms);
     const vectors =
       reader === null || query === undefined
         ? null
-        : await this.#ofVectors(of, shards, reader, seqs, (slots) => this.#vectors.records(slots));
+        : yield* this.#ofVectors(of, shards, reader, seqs, (slots) => this.#vectors.records(slots));
     const known = this.#counted(query === undefined || vectors === null ? null : { query, vectors });
-    return known ?? this.#there(embedRead(of, terms, seqs), shards);
+    return known ?? (yield* this.#there(embedRead(of, terms, seqs), shards));
   }
 
-  async #similarities(
+  *#similarities(
     of: AskedSnapshot,
     shards: Places,
     query: Float32Array,
     seqs: ArrayLike<number>,
-  ): Promise<Float32Array> {
+  ): Work<Float32Array> {
     const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
     const use = (slots: Int32Array): Float32Array => this.#vectors.similarities(query, slots);
-    const known = reader === null ? null : await this.#ofVectors(of, shards, reader, seqs, use);
-    return this.#counted(known) ?? this.#there(similaritiesRead(of, query, seqs), shards);
+    const known = reader === null ? null : yield* this.#ofVectors(of, shards, reader, seqs, use);
+    return this.#counted(known) ?? (yield* this.#there(similaritiesRead(of, query, seqs), shards));
   }
 
   /** Lets the shard's thread serve the read. `shards` contains one shard. */
-  #there<T>(read: ShardRead<T>, shards: Places): T | Promise<T> {
-    return this.#threads.read(read, shards)[0] as T | Promise<T>;
+  #there<T>(read: ShardRead<T>, shards: Places): Work<T> {
+    return settled(this.#threads.read(read, shards)[0] as T | Promise<T>);
   }
 
   /** Computes the query vector: null if there are no terms, undefined if the shard has to compute it. */
@@ -195,17 +196,17 @@ export class LocalReader implements ShardReader {
    * Calls `use` with the documents' slots in the vector cache and returns its result. Returns null if this
    * thread cannot get the vectors.
    */
-  async #ofVectors<T>(
+  *#ofVectors<T>(
     of: AskedSnapshot,
     shards: Places,
     reader: EngineReader,
     seqs: ArrayLike<number>,
     use: (slots: Int32Array) => T,
-  ): Promise<T | null> {
+  ): Work<T | null> {
     try {
-      const fetch: FetchVectors = async (missing) =>
-        (await this.#there(embedRead(of, [], missing), shards)).vectors;
-      return await this.#vectors.with(reader, seqs, fetch, (slots) => {
+      const there = (missing: readonly number[]): Work<EmbedReply> =>
+        this.#there(embedRead(of, [], missing), shards);
+      return yield* this.#vectors.with(reader, seqs, there, (slots) => {
         const begunMs = performance.now();
         const made = use(slots);
         this.#budget.spend(performance.now() - begunMs);

@@ -9,6 +9,8 @@ import {
   WITHOUT_VECTOR,
 } from "../../../engine-wasm/host/vectors/vector-slots.js";
 import type { VectorTable } from "../../../engine-wasm/host/vectors/vector-table.js";
+import type { EmbedReply } from "../../../shards/protocol/vectors.js";
+import type { Work } from "../../ground/jobs/work.js";
 
 /** If more vectors than this are missing, it is cheaper to let the shard compare them. */
 const FETCHED_MAX = 2_000;
@@ -21,7 +23,7 @@ interface Known {
 }
 
 /** Fetches vector records from a shard, in the order of `seqs`. */
-export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
+export type FetchVectors = (seqs: readonly number[]) => Work<Pick<EmbedReply, "vectors">>;
 
 export class LocalVectors {
   readonly #slots: VectorSlots;
@@ -35,22 +37,22 @@ export class LocalVectors {
 
   /**
    * Calls `use` with one number per document: the slot of its vector, or a negative number if it has no
-   * vector. The slots are valid until `use` returns. Resolves with the result of `use`, or with null if some
+   * vector. The slots are valid until `use` returns. Returns the result of `use`, or null if some
    * vectors cannot be fetched now. Throws EngineError.
    */
-  async with<T>(
+  *with<T>(
     reader: EngineReader,
     seqs: ArrayLike<number>,
     fetch: FetchVectors,
     use: (slots: Int32Array) => T,
-  ): Promise<T | null> {
+  ): Work<T | null> {
     if (reader.ended) return null;
     const known = this.#of(reader);
     const slots = new Int32Array(seqs.length);
     const missing = fill(slots, seqs, known);
     if (missing.length === 0) return use(slots);
     if (missing.length > Math.min(FETCHED_MAX, this.#slots.max)) return null;
-    const records = await fetch(missing);
+    const { vectors: records } = yield* fetch(missing);
     if (reader.ended || this.#of(reader) !== known) return null;
     for (const [i, seq] of missing.entries())
       this.#put(known, seq, records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES));

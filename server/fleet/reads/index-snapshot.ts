@@ -72,6 +72,8 @@ export interface ShardReaders {
   readonly local: LocalReader;
 }
 
+type ExplainedRows = (ExplainedRow | null)[];
+
 export class IndexSnapshot implements AskedSnapshot {
   readonly generation: number;
   readonly data: number;
@@ -165,7 +167,7 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /** Expands the words in each shard's dictionary. Returns one result per shard, in shard order. */
-  expand(program: ExpandProgram): Promise<ExpandResult[]> {
+  expand(program: ExpandProgram): ExpandResult[] | Promise<ExpandResult[]> {
     const decode = (result: Uint8Array): ExpandResult => decodeExpandResult(result, program);
     return this.#all(this.#program("expand", encodeExpand(program), program, decode));
   }
@@ -174,13 +176,13 @@ export class IndexSnapshot implements AskedSnapshot {
    * Counts, for each pair of a candidate and a word, the documents that contain both. Returns one result per
    * shard, in shard order.
    */
-  company(program: CompanyProgram): Promise<CompanyResult[]> {
+  company(program: CompanyProgram): CompanyResult[] | Promise<CompanyResult[]> {
     const decode = (result: Uint8Array): CompanyResult => decodeCompanyResult(result, program);
     return this.#all(this.#program("company", encodeCompany(program), program, decode));
   }
 
   /** Searches all shards. Returns one result per shard, in shard order. */
-  search(program: SearchProgram): Promise<SearchResult[]> {
+  search(program: SearchProgram): SearchResult[] | Promise<SearchResult[]> {
     this.trace?.enter("search");
     const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
     return this.#all(this.#program("search", encodeSearch(program), program, decode));
@@ -191,7 +193,7 @@ export class IndexSnapshot implements AskedSnapshot {
    * all of the page's documents. Several shards send most of them, and the caller fetches the rest. A search
    * on this thread (small index) returns no documents.
    */
-  async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
+  searchPage(program: SearchProgram, page: PageWanted): FoundPage | Promise<FoundPage> {
     this.trace?.enter("search");
     const { offset, count } = likelyRows(page, this.shards);
     let documents = NO_DOCUMENTS;
@@ -213,11 +215,13 @@ export class IndexSnapshot implements AskedSnapshot {
       decode,
     };
     const results = gathered(this.#reader.read(read, this.places));
-    return { results: results instanceof Promise ? await results : results, documents };
+    return results instanceof Promise
+      ? results.then((all) => ({ results: all, documents }))
+      : { results, documents };
   }
 
   /** Returns the sequence numbers of one shard's rows, in result order. */
-  async seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
+  seqsFound(shard: number, program: SearchProgram): Float64Array | Promise<Float64Array> {
     const decode = (result: Uint8Array) => seqsOfResult(result, 0, Number.POSITIVE_INFINITY);
     return this.#one(this.#program("search", encodeSearch(program), program, decode), shard);
   }
@@ -226,11 +230,11 @@ export class IndexSnapshot implements AskedSnapshot {
    * Explains the ranking of one shard's rows, in the order of `seqs`. An entry is null if the row is not in
    * the result.
    */
-  async explain(
+  explain(
     shard: number,
     program: SearchProgram,
     seqs: readonly number[],
-  ): Promise<(ExplainedRow | null)[]> {
+  ): ExplainedRows | Promise<ExplainedRows> {
     const decode = (result: Uint8Array) => decodeExplainResult(result, program, seqs);
     return this.#one(this.#program("explain", encodeExplain(program, seqs), [program, seqs], decode), shard);
   }
@@ -239,7 +243,11 @@ export class IndexSnapshot implements AskedSnapshot {
    * Returns, for each shard, the `wanted` matching documents whose codes are most similar to the query's,
    * most similar first.
    */
-  nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
+  nearest(
+    program: SearchProgram,
+    query: Float32Array,
+    wanted: number,
+  ): NearestResult[] | Promise<NearestResult[]> {
     const encoded = encodeNearest(query, wanted, encodeSearch(program));
     return this.#all(this.#program("nearest", encoded, [program, wanted], decodeNearestResult));
   }
@@ -248,7 +256,11 @@ export class IndexSnapshot implements AskedSnapshot {
    * Returns the cosine similarity between the query and each of these documents of one shard; NaN for a
    * document without a vector.
    */
-  similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
+  similarities(
+    shard: number,
+    query: Float32Array,
+    seqs: ArrayLike<number>,
+  ): Float32Array | Promise<Float32Array> {
     return this.#one(similaritiesRead(this, query, seqs), shard);
   }
 
@@ -256,7 +268,11 @@ export class IndexSnapshot implements AskedSnapshot {
    * Returns the query vector that a shard's model computes from the terms, and the vectors of some of the
    * shard's documents.
    */
-  embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
+  embed(
+    shard: number,
+    terms: readonly WeightedTerm[],
+    seqs: readonly number[],
+  ): EmbedReply | Promise<EmbedReply> {
     return this.#one(embedRead(this, terms, seqs), shard);
   }
 
@@ -264,7 +280,11 @@ export class IndexSnapshot implements AskedSnapshot {
    * Returns stored documents in the order of `seqs`. If the shard does not have a document, its entry is
    * empty.
    */
-  fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
+  fetch(
+    shard: number,
+    seqs: readonly number[],
+    options: FetchOptions,
+  ): FetchedDocument[] | Promise<FetchedDocument[]> {
     return this.#one(fetchRead(this, seqs, options), shard);
   }
 
@@ -272,7 +292,7 @@ export class IndexSnapshot implements AskedSnapshot {
    * Returns at most `limit` sequence numbers of a shard's documents: the lowest above `afterSeq`, in
    * ascending order.
    */
-  seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
+  seqsAfter(shard: number, afterSeq: number, limit: number): number[] | Promise<number[]> {
     const { data: uid, generation } = this;
     const message = encodeAllSeqs({ uid, generation, afterSeq, limit });
     return this.#one(messageRead(this, message, decodeAllSeqsReply), shard);
@@ -282,7 +302,7 @@ export class IndexSnapshot implements AskedSnapshot {
    * Returns documents as NDJSON lines. The shard decides how many of them fit into one reply, and leaves out
    * the rest.
    */
-  exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
+  exportLines(shard: number, seqs: readonly number[]): ExportLines | Promise<ExportLines> {
     const message = encodeExport({ uid: this.data, seqs: [...seqs] });
     return this.#one(messageRead(this, message, decodeExportReply), shard);
   }
@@ -298,15 +318,14 @@ export class IndexSnapshot implements AskedSnapshot {
   }
 
   /** Returns the replies of all shards, in shard order. */
-  async #all<T>(read: ShardRead<T>): Promise<T[]> {
+  #all<T>(read: ShardRead<T>): T[] | Promise<T[]> {
     return gathered(this.#reader.read(read, this.places));
   }
 
   /** Returns one shard's reply. */
-  #one<T>(read: ShardRead<T>, shard: number): Promise<T> {
+  #one<T>(read: ShardRead<T>, shard: number): T | Promise<T> {
     const shards = this.shards === 1 ? this.places : [this.places[shard]!];
-    const answer = this.#reader.read(read, shards)[0] as T | Promise<T>;
-    return answer instanceof Promise ? answer : Promise.resolve(answer);
+    return this.#reader.read(read, shards)[0] as T | Promise<T>;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js"
 import type { Location } from "../../catalog/schema/placement.js";
 import { SkeinError } from "../../ground/errors.js";
 import { RequestLife } from "../../ground/jobs/request-life.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
@@ -141,7 +142,7 @@ export class Reads {
    * `life`.
    */
   async snapshot(uid: number, life: RequestLife): Promise<IndexSnapshot> {
-    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, undefined));
+    const use = this.#indexes.useOpen(uid) ?? (await this.#indexes.use(uid));
     return this.#snapshot(use, life, () => this.slices.next(use.state.record.tenant, life));
   }
 
@@ -160,21 +161,21 @@ export class Reads {
    * shard no longer has one of the snapshot's documents; it is then run again with a new snapshot. Throws
    * SK-SE-503 if it returns null again. The reads end with `life`; `trace` records their phases.
    */
-  async answer<T>(
+  *answer<T>(
     uid: number,
     life: RequestLife,
     trace: QueryTrace | undefined,
-    work: (snapshot: IndexSnapshot) => Promise<T | null>,
-  ): Promise<T> {
+    work: (snapshot: IndexSnapshot) => Work<T | null>,
+  ): Work<T> {
     // A restarted shard has only its newest state, so a snapshot taken before the restart may fail; a new
     // snapshot sees the newest state.
     for (let tries = 0; tries < 2; tries++) {
-      const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+      const use = this.#indexes.useOpen(uid) ?? (yield* this.#opened(uid, trace));
       const slices = this.slices.query(use.state.record.tenant, life);
       const snapshot = this.#snapshot(use, life, slices.next, trace);
       this.#queries.begin();
       try {
-        const answer = await work(snapshot);
+        const answer = yield* work(snapshot);
         if (answer !== null) return answer;
         snapshot.forget();
       } finally {
@@ -236,9 +237,9 @@ export class Reads {
     return this.#readers.threads.read(read, [shard])[0] as Promise<T>;
   }
 
-  async #opened(uid: number, trace: QueryTrace | undefined): Promise<IndexUse> {
+  *#opened(uid: number, trace: QueryTrace | undefined): Work<IndexUse> {
     trace?.enter("open");
-    const use = await this.#indexes.use(uid);
+    const use = yield* settled(this.#indexes.use(uid));
     trace?.enter("plan");
     return use;
   }

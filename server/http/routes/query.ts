@@ -9,6 +9,7 @@ import { SkeinError } from "../../ground/errors.js";
 import { isObject } from "../../ground/input/json-value.js";
 import { object, required } from "../../ground/input/object-reader.js";
 import { text } from "../../ground/input/readers.js";
+import { run, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { mayNameAsker, NOT_NAMED, splitAsker } from "../../question/request/asker.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
@@ -71,11 +72,15 @@ const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
 
 type Asked = TenantRequest<unknown, SearchServices>;
 
-async function query(request: IndexRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
+function query(request: IndexRequest<Uint8Array, SearchServices>): HttpReply | Promise<HttpReply> {
+  return run(answered(request));
+}
+
+function* answered(request: IndexRequest<Uint8Array, SearchServices>): Work<HttpReply> {
   const { limits } = request.services;
   const contents = contentsOf(request.state, request.record);
   const body = queryBody(request.body, limits);
-  return rawReply(await countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)));
+  return rawReply(yield* countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)));
 }
 
 /** Suggestions are not counted or logged as searches, because clients request them with every keystroke. */
@@ -83,7 +88,7 @@ async function suggestions(request: IndexRequest<Uint8Array, SearchServices>): P
   const { services, state, record, principal, request: http } = request;
   const asked = await parsedInTurn(request, CHUNK_ROWS);
   const contents = contentsOf(state, record);
-  return dataReply(await suggest(services, contents, asked, filterOf(principal), http.life));
+  return dataReply(await run(suggest(services, contents, asked, filterOf(principal), http.life)));
 }
 
 /** Like suggestions, similar documents are not counted or logged as searches. */
@@ -92,7 +97,8 @@ async function similar(request: IndexRequest<Uint8Array, SearchServices>): Promi
   const asked = body.length === 0 ? {} : await parsedInTurn(request, services.limits.pageDocumentsMax);
   const contents = contentsOf(state, record);
   const filter = filterOf(principal);
-  return rawDataReply(await similarDocuments(services, contents, params.id!, asked, filter, http.life));
+  const found = similarDocuments(services, contents, params.id!, asked, filter, http.life);
+  return rawDataReply(await run(found));
 }
 
 async function searchMany(request: TenantRequest<Uint8Array, SearchServices>): Promise<HttpReply> {
@@ -149,14 +155,15 @@ async function searchSlot(
   request: Asked,
   entry: unknown,
   path: string,
-  run: typeof plainSearch,
+  search: typeof plainSearch,
   bytesMax: number,
 ): Promise<Uint8Array> {
   const { limits, reads } = request.services;
   const { index: name } = SLOT.read(entry, path, { limits, code: "SK-SE-400" });
-  const answer = await onIndex(request, QUERY, name, (slot) =>
-    run(slot, contentsOf(slot.state, slot.record), parsedBody(entry, limits), bytesMax, noReserve),
-  );
+  const answer = await onIndex(request, QUERY, name, (slot) => {
+    const contents = contentsOf(slot.state, slot.record);
+    return run(search(slot, contents, parsedBody(entry, limits), bytesMax, noReserve));
+  });
   // Cached answers come at once; without a pause, many large ones would be sent in one turn of the event
   // loop.
   const slice = reads.slices.forBytes(request.principal.tenant, answer.byteLength, request.request.life);
@@ -165,18 +172,18 @@ async function searchSlot(
 }
 
 /** Runs a search. If it succeeds, counts it as one of the tenant's searches this month. */
-async function countedSearch(
+function* countedSearch(
   request: Asked,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
   reserve: Reserve,
-): Promise<Uint8Array> {
+): Work<Uint8Array> {
   const { services, principal } = request;
   const used = services.usage.begin("searches", principal.tenant, planOf(request), new Date());
   let answered = false;
   try {
-    const answer = await plainSearch(request, contents, body, bytesMax, reserve);
+    const answer = yield* plainSearch(request, contents, body, bytesMax, reserve);
     answered = true;
     return answer;
   } finally {
@@ -190,7 +197,7 @@ function plainSearch(
   body: QueryBody,
   bytesMax: number,
   reserve: Reserve,
-): Promise<Uint8Array> {
+): Work<Uint8Array> {
   const { services, principal, id, request: http } = request;
   const { ai_query_understanding: understood } = planOf(request);
   const bounds = { bytesMax, understood, within: filterOf(principal) };

@@ -4,6 +4,7 @@ import type { CompanyProgram } from "../../../engine-wasm/host/programs/company-
 import type { CompanyResult } from "../../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult } from "../../../engine-wasm/host/programs/expand-result.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
 import type { CutsCache } from "./cuts-cache.js";
 import type { ExpansionCache } from "./expansion-cache.js";
@@ -17,10 +18,10 @@ export interface DictionaryShards {
   /** The cache of answers, or null if every word must be looked up in the shards. */
   readonly expansions: ExpansionCache | null;
   readonly trace: QueryTrace | undefined;
-  /** Resolves with one answer per shard. */
-  expand(program: ExpandProgram): Promise<readonly ExpandResult[]>;
-  /** Resolves with one answer per shard. */
-  company(program: CompanyProgram): Promise<readonly CompanyResult[]>;
+  /** Returns one answer per shard. */
+  expand(program: ExpandProgram): readonly ExpandResult[] | Promise<readonly ExpandResult[]>;
+  /** Returns one answer per shard. */
+  company(program: CompanyProgram): readonly CompanyResult[] | Promise<readonly CompanyResult[]>;
 }
 
 export class Dictionaries {
@@ -37,17 +38,17 @@ export class Dictionaries {
   }
 
   /**
-   * Resolves with the answers for the program's words. Calls `suspects` only if the shards must be asked
+   * Returns the answers for the program's words. Calls `suspects` only if the shards must be asked
    * anyway. Their answers about suspects go into the cache and are not returned.
    */
-  async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
+  *lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Work<KnownWords> {
     const { generation, expansions, trace } = this.#shards;
     trace?.enter("expand");
-    if (expansions === null) return this.#ask(program);
+    if (expansions === null) return yield* this.#ask(program);
     const { statistics, words, missing } = expansions.get(generation, program, suspects);
     if (statistics !== null && missing.words.length === 0)
       return { ...statistics, words: words as readonly KnownWord[] };
-    const answer = await this.#ask(missing);
+    const answer = yield* this.#ask(missing);
     expansions.put(generation, missing, answer);
     const found = answer.words.values();
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
@@ -62,15 +63,15 @@ export class Dictionaries {
   }
 
   /**
-   * Resolves with the number of documents in which each candidate occurs, in total and together with each of
+   * Returns the number of documents in which each candidate occurs, in total and together with each of
    * the program's words. Not cached.
    */
-  async company(program: CompanyProgram): Promise<CompanyResult> {
+  *company(program: CompanyProgram): Work<CompanyResult> {
     this.#shards.trace?.enter("expand");
-    return sumCompany(await this.#shards.company(program));
+    return sumCompany(yield* settled(this.#shards.company(program)));
   }
 
-  async #ask(program: ExpandProgram): Promise<ToldWords> {
-    return rankTypos(sumExpansions(await this.#shards.expand(program)), program, this.#typosMax);
+  *#ask(program: ExpandProgram): Work<ToldWords> {
+    return rankTypos(sumExpansions(yield* settled(this.#shards.expand(program))), program, this.#typosMax);
   }
 }

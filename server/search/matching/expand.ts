@@ -3,6 +3,7 @@
 import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import { run, settled, together, type Work } from "../../ground/jobs/work.js";
 import {
   type FoundVariant,
   isEvidence,
@@ -101,7 +102,7 @@ const DOUBT_MAX = 30;
 export class WordExpander {
   readonly #plan: QueryPlan;
   readonly #dictionaries: Asked;
-  #literal: Promise<Literal> | null = null;
+  #literal: Literal | null = null;
 
   constructor(plan: QueryPlan, dictionaries: Asked) {
     this.#plan = plan;
@@ -112,36 +113,36 @@ export class WordExpander {
    * Returns the words as typed, plus near terms for words that occur in few or no documents. With the typo
    * policy "always", every word gets near terms.
    */
-  async asWritten(): Promise<ExpandedWords> {
-    const literal = await this.#lookUp();
+  *asWritten(): Work<ExpandedWords> {
+    const literal = yield* this.#lookUp();
     const few = this.#fewMax(literal.liveRows);
     if (literal.known.every((frequency) => frequency > few))
-      return this.#choose(literal, NO_TYPOS, await literal.cuts);
-    const [likely, cuts] = await Promise.all([this.#likelyTypos(literal, few), literal.cuts]);
+      return this.#choose(literal, NO_TYPOS, yield* settled(literal.cuts));
+    const [likely, cuts] = yield* together(this.#likelyTypos(literal, few), settled(literal.cuts));
     return this.#choose(literal, likely, cuts);
   }
 
   /** Returns near terms for words that occur in at most `few` documents. */
-  async #likelyTypos(literal: Literal, few: number): Promise<LikelyTypos> {
-    const found = await this.#lookUpTypos((word, i) =>
+  *#likelyTypos(literal: Literal, few: number): Work<LikelyTypos> {
+    const found = yield* this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
     );
-    return this.#judge(literal, await this.#atLast(literal, found), Number.POSITIVE_INFINITY);
+    return yield* this.#judge(literal, yield* this.#atLast(literal, found), Number.POSITIVE_INFINITY);
   }
 
   /**
    * Returns `words`, the result of asWritten, with added near terms for rare words that may have been
    * mistyped. Returns null if there are no such terms.
    */
-  async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
-    const literal = await this.#lookUp();
-    const found = await this.#lookUpTypos((word, i) =>
+  *withDoubts(words: ExpandedWords): Work<ExpandedWords | null> {
+    const literal = yield* this.#lookUp();
+    const found = yield* this.#lookUpTypos((word, i) =>
       this.#isDoubtful(literal, i) ? Math.min(DOUBTED_TYPOS, word.typosMax) : 0,
     );
     if (found.size === 0) return null;
-    const likely = await this.#judge(literal, found, DOUBT_MAX);
+    const likely = yield* this.#judge(literal, found, DOUBT_MAX);
     if ([...likely.values()].every((typos) => typos.length === 0)) return null;
-    return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
+    return this.#choose(literal, new Map([...words.typos, ...likely]), yield* settled(literal.cuts));
   }
 
   /** A word's near terms are searched for if it occurs in at most this many documents. */
@@ -167,7 +168,7 @@ export class WordExpander {
    * Selects the near terms that the user may have meant. Their cost exceeds the typed word's cost by at most
    * `doubt`.
    */
-  async #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
+  *#judge(literal: Literal, typos: Typos, doubt: number): Work<LikelyTypos> {
     if (typos.size === 0) return NO_TYPOS;
     const { text, slots, languages, popularity } = this.#plan;
     const terms = ({ terms }: QueryWord): string[] =>
@@ -190,15 +191,18 @@ export class WordExpander {
       isPrefix ? [term] : [term, ...stemTerms(term, languages)];
     const searchesOf = (term: string): number => popularity.searchesOf(term);
     const { liveRows } = literal;
-    return judgeWords({ slots, judged, context, doubt, formsOf, liveRows, searchesOf }, this.#dictionaries);
+    return yield* judgeWords(
+      { slots, judged, context, doubt, formsOf, liveRows, searchesOf },
+      this.#dictionaries,
+    );
   }
 
-  #lookUp(): Promise<Literal> {
-    this.#literal ??= this.#lookUpLiteral();
+  *#lookUp(): Work<Literal> {
+    this.#literal ??= yield* this.#lookUpLiteral();
     return this.#literal;
   }
 
-  async #lookUpLiteral(): Promise<Literal> {
+  *#lookUpLiteral(): Work<Literal> {
     const { slots, text, variants: written } = this.#plan;
     const { words } = text;
     const cuts = this.#cutsOf(words);
@@ -206,8 +210,8 @@ export class WordExpander {
     const answers = this.#dictionaries.lookUp(found.program, () => this.#suspects(found));
     const [answer, infixes] =
       this.#plan.infixSlots.length === 0
-        ? [await answers, NO_INFIXES_FOUND]
-        : await Promise.all([answers, this.#lookUpInfixes()]);
+        ? [yield* answers, NO_INFIXES_FOUND]
+        : yield* together(answers, this.#lookUpInfixes());
     const variants = [...found.variants(written, answer), ...this.#foundCuts(cuts, found, answer)];
     const literal = words.map((word, i) => found.word(word, answer, infixes.get(i) ?? NO_INFIXES));
     const known = literal.map((word, i) => knownFrequency(i, word, variants));
@@ -217,7 +221,7 @@ export class WordExpander {
       words: literal,
       variants,
       known,
-      cuts: known.some(isMissing) ? this.#lookUpCuts(known) : NO_CUTS,
+      cuts: known.some(isMissing) ? run(this.#lookUpCuts(known)) : NO_CUTS,
     };
   }
 
@@ -253,7 +257,7 @@ export class WordExpander {
    * Looks up longer terms that contain the words, in fields with `infix`. Asks no shard if none of the words
    * qualifies.
    */
-  async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
+  *#lookUpInfixes(): Work<ReadonlyMap<number, readonly InfixExpansion[]>> {
     const { infixSlots, text } = this.#plan;
     const asked = text.words.flatMap((word, i) => {
       const question = infixQuestion(word);
@@ -261,7 +265,7 @@ export class WordExpander {
     });
     if (asked.length === 0) return new Map();
     const words = asked.map(({ question }) => question);
-    const answer = await this.#dictionaries.lookUp({ slots: infixSlots, words });
+    const answer = yield* this.#dictionaries.lookUp({ slots: infixSlots, words });
     return new Map(asked.map(({ i }, at) => [i, answer.words[at]?.infixes ?? []]));
   }
 
@@ -292,24 +296,24 @@ export class WordExpander {
    * Looks up `looseSplits` of the words that no document contains. Runs concurrently with the typo lookup,
    * because neither depends on the other.
    */
-  async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
+  *#lookUpCuts(known: readonly number[]): Work<readonly FoundVariant[]> {
     const { text, slots } = this.#plan;
     const loose = text.words.flatMap((word, i) =>
       isMissing(known[i] as number) ? looseSplits(word, i) : [],
     );
     if (loose.length === 0) return NO_CUTS;
     const cuts = new WordTerms(slots, [], loose);
-    return cuts.variants(loose, await this.#dictionaries.lookUp(cuts.program));
+    return cuts.variants(loose, yield* this.#dictionaries.lookUp(cuts.program));
   }
 
   /**
    * Last resort for words that no document contains in any form and that have no near term within the usual
    * edit distance: looks them up at a larger distance.
    */
-  async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
+  *#atLast(literal: Literal, typos: Typos): Work<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>
       isMissing(literal.known[i] as number) && typos.get(i)?.length === 0 && word.typosAtLast > word.typosMax;
-    const more = await this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
+    const more = yield* this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
     return more.size === 0 ? typos : new Map([...typos, ...more]);
   }
 
@@ -317,7 +321,7 @@ export class WordExpander {
    * Looks up near terms within `typosOf` edits of each word. Skips words for which `typosOf` returns 0, and
    * asks no shard if no word remains.
    */
-  async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
+  *#lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Work<Typos> {
     const wanted: { word: QueryWord; i: number; maxTypos: number }[] = [];
     for (const [i, word] of this.#plan.text.words.entries()) {
       const maxTypos = typosOf(word, i);
@@ -333,7 +337,7 @@ export class WordExpander {
         maxTypos,
       }),
     );
-    const result = await this.#dictionaries.lookUp({ slots: this.#plan.slots, words });
+    const result = yield* this.#dictionaries.lookUp({ slots: this.#plan.slots, words });
     return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? []]));
   }
 

@@ -13,6 +13,7 @@ import type {
 } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 
 /** One shard's answer for a facet. */
 export interface FacetShare {
@@ -36,29 +37,26 @@ export function withShares(program: SearchProgram, shards: number): SearchProgra
 }
 
 /** Runs a program and returns only its facets. */
-export async function askFacets(
-  snapshot: IndexSnapshot,
-  program: SearchProgram,
-): Promise<(readonly FacetCount[])[]> {
+export function* askFacets(snapshot: IndexSnapshot, program: SearchProgram): Work<(readonly FacetCount[])[]> {
   const asked = withShares(program, snapshot.shards);
-  return countFacets(snapshot, asked, await snapshot.search(asked));
+  return yield* countFacets(snapshot, asked, yield* settled(snapshot.search(asked)));
 }
 
 /**
  * Returns each facet's top values over all shards, up to the facet's limit, by descending count and then by
  * ascending value. `results` are the shards' answers to `program`.
  */
-export async function countFacets(
+export function* countFacets(
   snapshot: Pick<IndexSnapshot, "search">,
   program: SearchProgram,
   results: readonly SearchResult[],
-): Promise<(readonly FacetCount[])[]> {
+): Work<(readonly FacetCount[])[]> {
   const maxOf = (i: number): number => program.facets[i]!.limit || Number.POSITIVE_INFINITY;
   const decided = program.facets.map((_, i) => mergeFacet(sharesOf(results, i), maxOf(i)));
   const open = program.facets.flatMap((_, i) => (decided[i] === null ? [i] : []));
   if (open.length > 0) {
     const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
-    const complete = await snapshot.search({ ...program, k: 0, facets });
+    const complete = yield* settled(snapshot.search({ ...program, k: 0, facets }));
     for (const [at, i] of open.entries()) decided[i] = mergeFacet(sharesOf(complete, at), maxOf(i));
   }
   return decided.map((counts) => counts ?? []);

@@ -2,6 +2,7 @@
 // how many documents contain both a near term and each of those words, and leaves the decision to
 // noisy-channel.ts.
 import type { CandidateCompany } from "../../../engine-wasm/host/programs/company-result.js";
+import type { Work } from "../../ground/jobs/work.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
 import { inverseFrequency } from "../../question/words/inverse-frequency.js";
 import {
@@ -77,11 +78,11 @@ interface Company {
 }
 
 /** Returns the near terms that the user may have meant, by the number of the word that they replace. */
-export async function judgeWords(
+export function* judgeWords(
   request: Request,
   dictionaries: Pick<Dictionaries, "company">,
-): Promise<ReadonlyMap<number, readonly LikelyTypo[]>> {
-  const companies = await companiesOf(request, dictionaries);
+): Work<ReadonlyMap<number, readonly LikelyTypo[]>> {
+  const companies = yield* companiesOf(request, dictionaries);
   return new Map(
     request.judged.map((word) => {
       const company = companies.get(word.i) ?? withoutCompany(word, request.liveRows);
@@ -99,10 +100,10 @@ export async function judgeWords(
  * Asks the shards about co-occurrence. Returns counts by word number, only for words that need judging and
  * have other words beside them.
  */
-async function companiesOf(
+function* companiesOf(
   { slots, judged, context, formsOf, liveRows }: Request,
   dictionaries: Pick<Dictionaries, "company">,
-): Promise<ReadonlyMap<number, Company>> {
+): Work<ReadonlyMap<number, Company>> {
   const others = rarest(context);
   const asked = judged
     .filter(isListed)
@@ -111,7 +112,7 @@ async function companiesOf(
     .map(({ i, terms, typos }) => ({ i, sets: [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)] }));
   if (asked.length === 0) return new Map();
   const words = others.map(({ terms }) => terms);
-  const answer = await dictionaries.company({ slots, words, candidates: asked.flatMap(({ sets }) => sets) });
+  const answer = yield* dictionaries.company({ slots, words, candidates: asked.flatMap(({ sets }) => sets) });
   const weighed = answer.words.map((documents) => ({
     documents,
     weight: inverseFrequency(documents, answer.liveRows),

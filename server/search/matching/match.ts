@@ -7,6 +7,7 @@ import type { SearchResult } from "../../../engine-wasm/host/programs/search-res
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { PageWanted } from "../../fleet/reads/likely-rows.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { withShares } from "./facets.js";
@@ -26,94 +27,128 @@ export interface Matched {
    */
   readonly fullMatches: number;
   /**
-   * Finds the documents that contain any of the words. Repeated calls return the first call's result. Null if
-   * enough documents were found, if the query has fewer than two words, or if it is already relaxed.
+   * Finds the documents that contain any of the words. Null if enough documents were found, if the query has
+   * fewer than two words, or if it is already relaxed.
    */
-  readonly relax: (() => Promise<Matched>) | null;
+  readonly relaxation: Relaxation | null;
 }
 
-const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
+type Ran = Omit<Matched, "fullMatches" | "relaxation">;
 
-type Attempt = Omit<Matched, "fullMatches" | "relax">;
+/** Says which rows of a program's result the page will show, and which parts of their documents. */
+export interface PageOf {
+  page(program: SearchProgram): PageWanted;
+}
 
-/** Returns which rows of a program's result the page will show, and which parts of their documents. */
-export type PageOf = (program: SearchProgram) => PageWanted;
+/** A page without rows. */
+const NO_PAGE: PageOf = { page: () => ({ offset: 0, count: 0, options: {} }) };
 
 /**
  * Finds the documents that contain all words. If there are too few, finds those that contain any of the
  * words.
  */
-export async function matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Promise<Matched> {
-  return relaxed(await matchAllWords(plan, snapshot, pageOf));
+export function* matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
+  return yield* relaxed(yield* matchAllWords(plan, snapshot, pageOf));
 }
 
 /** Relaxes the search to "any word" if too few documents contain all words. */
-export async function relaxed(matched: Matched): Promise<Matched> {
-  return matched.relax === null ? matched : matched.relax();
+export function* relaxed(matched: Matched): Work<Matched> {
+  return matched.relaxation === null ? matched : yield* matched.relaxation.matched();
 }
 
 /** Finds the documents that contain all words, as written or else with likely corrections. */
-export async function matchAllWords(
-  plan: QueryPlan,
-  snapshot: IndexSnapshot,
-  pageOf: PageOf,
-): Promise<Matched> {
-  const attempt = (mode: SearchProgram["mode"], words: ExpandedWords): Promise<Attempt> => {
-    const program = programOf(plan, mode, words.words, words.lengths);
-    const live = words.words.filter((word) => word.alternatives.length > 0).length;
-    const hopeless =
-      plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
-    return hopeless
-      ? Promise.resolve(nothing(program, words, snapshot))
-      : runProgram(program, words, snapshot, pageOf);
-  };
-  if (plan.text.words.length === 0) return counted(await runProgram(plan.program, null, snapshot, pageOf));
+export function* matchAllWords(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
+  if (plan.text.words.length === 0) return counted(yield* runProgram(plan.program, null, snapshot, pageOf));
   const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
-  let words = await expander.asWritten();
-  let best = await attempt("all", words);
+  let words = yield* expander.asWritten();
+  let best = yield* runWords(plan, "all", words, snapshot, pageOf);
   if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
-    const doubted = await expander.withDoubts(words);
+    const doubted = yield* expander.withDoubts(words);
     if (doubted !== null) {
-      const corrected = await attempt("all", doubted);
+      const corrected = yield* runWords(plan, "all", doubted, snapshot, pageOf);
       if (matches(corrected) > 0) [words, best] = [doubted, corrected];
     }
   }
   if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
   const fullMatches = matches(best);
-  let relaxing: Promise<Matched> | null = null;
-  const relax = (): Promise<Matched> => {
-    relaxing ??= attempt(plan.relaxedMode, words).then((any) => ({ ...any, fullMatches, relax: null }));
-    return relaxing;
-  };
-  return { ...best, fullMatches, relax };
+  const relaxation = new Relaxation(plan, words, fullMatches, snapshot, pageOf);
+  return { ...best, fullMatches, relaxation };
 }
 
-function counted(attempt: Attempt): Matched {
-  return { ...attempt, fullMatches: matches(attempt), relax: null };
+/** A search relaxed to "any word". It runs only on demand, and only once. */
+class Relaxation {
+  readonly #plan: QueryPlan;
+  readonly #words: ExpandedWords;
+  readonly #fullMatches: number;
+  readonly #snapshot: IndexSnapshot;
+  readonly #pageOf: PageOf;
+  #matched: Matched | null = null;
+
+  constructor(
+    plan: QueryPlan,
+    words: ExpandedWords,
+    fullMatches: number,
+    snapshot: IndexSnapshot,
+    pageOf: PageOf,
+  ) {
+    this.#plan = plan;
+    this.#words = words;
+    this.#fullMatches = fullMatches;
+    this.#snapshot = snapshot;
+    this.#pageOf = pageOf;
+  }
+
+  *matched(): Work<Matched> {
+    if (this.#matched === null) {
+      const mode = this.#plan.relaxedMode;
+      const any = yield* runWords(this.#plan, mode, this.#words, this.#snapshot, this.#pageOf);
+      this.#matched = { ...any, fullMatches: this.#fullMatches, relaxation: null };
+    }
+    return this.#matched;
+  }
+}
+
+/** Runs the query with these words. Does not ask the shards if it cannot find anything. */
+function* runWords(
+  plan: QueryPlan,
+  mode: SearchProgram["mode"],
+  words: ExpandedWords,
+  snapshot: IndexSnapshot,
+  pageOf: PageOf,
+): Work<Ran> {
+  const program = programOf(plan, mode, words.words, words.lengths);
+  const live = words.words.filter((word) => word.alternatives.length > 0).length;
+  const hopeless =
+    plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
+  return hopeless ? nothing(program, words, snapshot) : yield* runProgram(program, words, snapshot, pageOf);
+}
+
+function counted(ran: Ran): Matched {
+  return { ...ran, fullMatches: matches(ran), relaxation: null };
 }
 
 /**
  * Returns the number of documents that match all words. Fetches no documents. The plan must request a page
  * without rows.
  */
-export async function countFull(plan: QueryPlan, snapshot: IndexSnapshot): Promise<number> {
-  return (await matchAllWords(plan, snapshot, () => NO_PAGE)).fullMatches;
+export function* countFull(plan: QueryPlan, snapshot: IndexSnapshot): Work<number> {
+  return (yield* matchAllWords(plan, snapshot, NO_PAGE)).fullMatches;
 }
 
 /**
  * Returns the number of documents that match all words and contain at least one of the phrases, given as
  * terms.
  */
-export async function countSaying(
+export function* countSaying(
   plan: QueryPlan,
   phrases: readonly (readonly string[])[],
   snapshot: IndexSnapshot,
-): Promise<number> {
+): Work<number> {
   const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
-  const { words, lengths } = await expander.asWritten();
+  const { words, lengths } = yield* expander.asWritten();
   const alternatives = phrases.map(phraseAlternative);
   const program = programOf(plan, "all", [...words, { weight: 0, alternatives }], lengths);
-  return matches(await runProgram(program, null, snapshot, () => NO_PAGE));
+  return matches(yield* runProgram(program, null, snapshot, NO_PAGE));
 }
 
 function phraseAlternative(terms: readonly string[]): SearchAlternative {
@@ -137,17 +172,19 @@ export function matches({ results }: Pick<Matched, "results">): number {
 }
 
 /** Runs a program whose words have already been expanded. */
-export async function runProgram(
+export function* runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,
   snapshot: IndexSnapshot,
   pageOf: PageOf,
-): Promise<Attempt> {
+): Work<Ran> {
   const asked = withShares(program, snapshot.shards);
-  return { program: asked, words, ...(await snapshot.searchPage(asked, pageOf(asked))) };
+  const found = snapshot.searchPage(asked, pageOf.page(asked));
+  const { results, documents } = found instanceof Promise ? yield* settled(found) : found;
+  return { program: asked, words, results, documents };
 }
 
-function nothing(program: SearchProgram, words: ExpandedWords, snapshot: IndexSnapshot): Attempt {
+function nothing(program: SearchProgram, words: ExpandedWords, snapshot: IndexSnapshot): Ran {
   const result: SearchResult = {
     found: 0,
     pinnedOnly: 0,

@@ -2,6 +2,7 @@
 // endpoint in the index's settings computes them.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import type { EmbeddingEndpoints } from "../../models/embedding-endpoints.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 
@@ -26,11 +27,11 @@ export class GivenVectors {
     this.#endpoints = endpoints;
   }
 
-  async of(record: IndexRecord, { q, browse, vector }: QueryRequest): Promise<GivenVector> {
+  *of(record: IndexRecord, { q, browse, vector }: QueryRequest): Work<GivenVector> {
     if (vector !== null) return { vector: this.#workbench.queryVector(vector), failed: false };
     const endpoint = browse ? null : this.#endpoints.of(record);
     if (endpoint === null) return NOT_GIVEN;
-    const embedded = await endpoint.embedQuery(q);
+    const embedded = yield* settled(endpoint.embedQuery(q));
     if (embedded === null) return { vector: null, failed: true };
     return { vector: this.#workbench.queryVector(embedded), failed: false };
   }

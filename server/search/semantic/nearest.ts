@@ -4,6 +4,7 @@
 import type { NearestResult } from "../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import { settled, together, type Work } from "../../ground/jobs/work.js";
 
 /**
  * Minimum number of candidates, which are the documents whose codes are most similar to the query's code.
@@ -63,21 +64,21 @@ export const NOTHING_COMPARED: Compared = {
  * Finds the `wanted` nearest documents among those that the program selects. Also compares the documents in
  * `others` with the query's vector.
  */
-export async function nearestDocuments(
+export function* nearestDocuments(
   snapshot: IndexSnapshot,
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
   others: DocumentPlaces,
-): Promise<Compared> {
+): Work<Compared> {
   const compared = wanted * COMPARED_FACTOR;
   const similar = Math.max(CODES_MAX, compared);
-  const likely = mostLikely(await snapshot.nearest(program, query, similar), similar, compared);
+  const likely = mostLikely(yield* settled(snapshot.nearest(program, query, similar)), similar, compared);
   const shardOf = snapshot.shards === 1 ? NOTHING_COMPARED.shardOf : shardsOf(likely, others);
   const likelySeqs = likely.seqs.slice().sort();
   const otherSeqs = others.seqs.slice().sort();
   const seqs = union(likelySeqs, otherSeqs);
-  const cosines = await cosinesOf(snapshot, query, seqs, shardOf);
+  const cosines = yield* cosinesOf(snapshot, query, seqs, shardOf);
   const isNear = marked(seqs, likelySeqs);
   keepNearest(isNear, cosines, wanted);
   return { seqs, cosines, isNear, isOther: marked(seqs, otherSeqs), shardOf };
@@ -130,14 +131,14 @@ function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): 
  * Finds the `wanted` nearest documents by cosines estimated from their codes, nearest first. Reads no stored
  * vectors and asks the shards only once. Meant for documents that are merely shown beside an answer.
  */
-export async function nearestByCodes(
+export function* nearestByCodes(
   snapshot: IndexSnapshot,
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
-): Promise<NearDocument[]> {
+): Work<NearDocument[]> {
   const similar = Math.max(SHALLOW_CODES, wanted);
-  const likely = mostLikely(await snapshot.nearest(program, query, similar), similar, wanted);
+  const likely = mostLikely(yield* settled(snapshot.nearest(program, query, similar)), similar, wanted);
   const near = Array.from(likely.seqs, (seq, place): NearDocument => {
     return { shard: likely.shards[place]!, seq, similarity: likely.estimates[place]! };
   });
@@ -280,21 +281,21 @@ function marked(all: Float64Array, some: Float64Array): Uint8Array {
 }
 
 /** Returns each document's cosine with the query, from its stored vector. */
-async function cosinesOf(
+function* cosinesOf(
   snapshot: IndexSnapshot,
   query: Float32Array,
   seqs: Float64Array,
   shardOf: Compared["shardOf"],
-): Promise<Float32Array> {
-  if (snapshot.shards === 1) return snapshot.similarities(0, query, seqs);
+): Work<Float32Array> {
+  if (snapshot.shards === 1) return yield* settled(snapshot.similarities(0, query, seqs));
   const places: number[][] = Array.from({ length: snapshot.shards }, () => []);
   for (let place = 0; place < seqs.length; place++) places[shardOf(seqs[place]!)]!.push(place);
   const cosines = new Float32Array(seqs.length);
-  await Promise.all(
-    places.map(async (own, shard) => {
+  yield* together(
+    ...places.map(function* (own, shard): Work<void> {
       if (own.length === 0) return;
       const asked = Float64Array.from(own, (place) => seqs[place]!);
-      const told = await snapshot.similarities(shard, query, asked);
+      const told = yield* settled(snapshot.similarities(shard, query, asked));
       for (let i = 0; i < told.length; i++) cosines[own[i]!] = told[i]!;
     }),
   );

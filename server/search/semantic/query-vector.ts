@@ -3,6 +3,7 @@
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import { settled, together, type Work } from "../../ground/jobs/work.js";
 import { stemTerms } from "../../question/words/variants.js";
 import type { ExpandedWords } from "../matching/expand.js";
 import type { QueryPlan } from "../matching/plan.js";
@@ -37,17 +38,17 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
  * Returns the vector for a query: `given`, or the terms' vector if `given` is null, moved towards the
  * documents. It has length 1. Returns null if `given` is null and the model knows none of the terms.
  */
-export async function vectorOfQuery(
+export function* vectorOfQuery(
   snapshot: IndexSnapshot,
   terms: readonly WeightedTerm[],
   given: Float32Array | null,
   documents: readonly PlacedDocument[],
-): Promise<Float32Array | null> {
+): Work<Float32Array | null> {
   const seqs = new Map<number, number[]>([[MODEL_SHARD, []]]);
   for (const { shard, seq } of documents) seqs.set(shard, [...(seqs.get(shard) ?? []), seq]);
-  const replies = await Promise.all(
-    Array.from(seqs, ([shard, wanted]) =>
-      snapshot.embed(shard, given === null && shard === MODEL_SHARD ? terms : [], wanted),
+  const replies = yield* together(
+    ...Array.from(seqs, ([shard, wanted]) =>
+      settled(snapshot.embed(shard, given === null && shard === MODEL_SHARD ? terms : [], wanted)),
     ),
   );
   const query = given ?? replies[0]?.query ?? null;
@@ -58,12 +59,12 @@ export async function vectorOfQuery(
 }
 
 /** Returns a document's vector, or null if it has none. */
-export async function documentVector(
+export function* documentVector(
   snapshot: IndexSnapshot,
   { shard, seq }: PlacedDocument,
-): Promise<Float32Array | null> {
+): Work<Float32Array | null> {
   const sum = new Float64Array(VECTOR_SIZE);
-  addVectors(sum, (await snapshot.embed(shard, [], [seq])).vectors);
+  addVectors(sum, (yield* settled(snapshot.embed(shard, [], [seq]))).vectors);
   return lengthOf(sum) === 0 ? null : Float32Array.from(sum);
 }
 

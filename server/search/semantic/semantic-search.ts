@@ -6,6 +6,7 @@ import type { SearchRow } from "../../../engine-wasm/host/programs/search-result
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { EMBEDDER_SOURCES, vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import { settled, together, type Work } from "../../ground/jobs/work.js";
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
@@ -45,13 +46,17 @@ export interface SemanticSearch {
    * a better one.
    */
   readonly passing: boolean;
-  /**
-   * Returns the nearest documents that are near enough to be hits without any of the words. Returns none if
-   * the query has no vector. If vectors were used, these are the nearest of the documents already compared.
-   * Otherwise finds up to `wanted` documents, after moving the query's vector towards `found`, which must be
-   * sorted best first.
-   */
-  findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
+  readonly question: VectorQuestion;
+}
+
+/** A query that vectors may answer, and the documents that its words found. */
+export interface VectorQuestion {
+  readonly request: QueryRequest;
+  readonly index: QueriedIndex;
+  readonly plan: QueryPlan;
+  readonly byWords: Matched;
+  readonly snapshot: IndexSnapshot;
+  readonly givenVectors: GivenVectors;
 }
 
 /** The best documents that contain any of the words, best first. */
@@ -80,39 +85,9 @@ const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
  * Searches by vectors too if the query's mode and the index allow it. Otherwise returns the result of the
  * word search, relaxed if necessary.
  */
-export async function searchByVectors(
-  request: QueryRequest,
-  index: QueriedIndex,
-  plan: QueryPlan,
-  byWords: Matched,
-  snapshot: IndexSnapshot,
-  givenVectors: GivenVectors,
-  pageOf: PageOf,
-): Promise<SemanticSearch> {
+export function* searchByVectors(question: VectorQuestion, pageOf: PageOf): Work<SemanticSearch> {
+  const { request, index, plan, byWords, snapshot } = question;
   const { semantic } = index.record.settings;
-  const vectorFor = async (worded: () => Promise<WordRows>): Promise<QueryVector> =>
-    tellsOfOthers(request, index)
-      ? NO_VECTOR
-      : queryVector(request, index, plan, byWords, snapshot, givenVectors, worded);
-  const nearEnough = (near: NearDocument[]): NearDocument[] =>
-    near.filter(({ similarity }) => similarity >= semantic.min_similarity);
-  const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]> => {
-    const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
-    const { vector } = await vectorFor(async () => ({ ...NO_ROWS, feedback }));
-    if (vector === null) return [];
-    return nearEnough(await nearestByCodes(snapshot, withoutWords(plan), vector, wanted));
-  };
-  const wordsOnly = async (passing: boolean): Promise<SemanticSearch> => {
-    const matched = await relaxed(byWords);
-    return {
-      mode: "keyword",
-      matched,
-      compared: NOTHING_COMPARED,
-      foundByWords: foundOf(matched.results),
-      passing,
-      findNear,
-    };
-  };
   const mode = modeOf({
     asked: request.shape.searchMode,
     browse: request.browse,
@@ -122,29 +97,57 @@ export async function searchByVectors(
     fullMatches: byWords.fullMatches,
     fullMatchesMax: semantic.auto_max_full_matches,
   });
-  if (mode === "keyword") return wordsOnly(false);
+  if (mode === "keyword") return yield* wordsOnly(question, false);
   const { candidates: count } = semantic;
-  const { vector, worded, failed } = await vectorFor(() => wordRows(plan, byWords, snapshot, count));
-  if (vector === null) return wordsOnly(failed);
-  const compared = await nearestDocuments(snapshot, withoutWords(plan), vector, count, worded.documents);
+  const { vector, worded, failed } = yield* queryVector(question, wordRows(plan, byWords, snapshot, count));
+  if (vector === null) return yield* wordsOnly(question, failed);
+  const compared = yield* nearestDocuments(snapshot, withoutWords(plan), vector, count, worded.documents);
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
   // Never "byScore", not even for a long query: documents that contain all words must rank before neighbours.
-  const matching = byWords.relax === null ? "all" : "any";
+  const { relaxation } = byWords;
+  const matching = relaxation === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
-  const found = await runProgram(program, byWords.words, snapshot, pageOf);
-  const matched = { ...byWords, ...found };
+  const found = yield* runProgram(program, byWords.words, snapshot, pageOf);
   const foundByWords =
-    byWords.relax !== null && wordRowsTell(plan) ? worded.found : foundOf((await relaxed(byWords)).results);
-  return {
-    mode,
-    matched,
-    compared,
-    foundByWords,
-    passing: false,
-    findNear: async () => nearEnough(nearestFirst(compared)),
-  };
+    relaxation !== null && wordRowsTell(plan) ? worded.found : foundOf((yield* relaxed(byWords)).results);
+  const { fullMatches } = byWords;
+  const matched = { ...found, fullMatches, relaxation };
+  return { mode, matched, compared, foundByWords, passing: false, question };
+}
+
+function* wordsOnly(question: VectorQuestion, passing: boolean): Work<SemanticSearch> {
+  const matched = yield* relaxed(question.byWords);
+  const foundByWords = foundOf(matched.results);
+  return { mode: "keyword", matched, compared: NOTHING_COMPARED, foundByWords, passing, question };
+}
+
+/**
+ * Returns the nearest documents that are near enough to be hits without any of the words. Returns none if the
+ * query has no vector. If vectors were used, these are the nearest of the documents already compared.
+ * Otherwise finds up to `wanted` documents, after moving the query's vector towards `found`, which must be
+ * sorted best first.
+ */
+export function* nearEnough(
+  { mode, compared, question }: SemanticSearch,
+  wanted: number,
+  found: readonly PlacedDocument[],
+): Work<NearDocument[]> {
+  const { min_similarity } = question.index.record.settings.semantic;
+  const near = mode === "keyword" ? yield* nearWords(question, wanted, found) : nearestFirst(compared);
+  return near.filter(({ similarity }) => similarity >= min_similarity);
+}
+
+function* nearWords(
+  question: VectorQuestion,
+  wanted: number,
+  found: readonly PlacedDocument[],
+): Work<NearDocument[]> {
+  const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
+  const { vector } = yield* queryVector(question, settled({ ...NO_ROWS, feedback }));
+  const { plan, snapshot } = question;
+  return vector === null ? [] : yield* nearestByCodes(snapshot, withoutWords(plan), vector, wanted);
 }
 
 /**
@@ -179,25 +182,20 @@ interface QueryVector {
 }
 
 /**
- * Returns the query's vector, moved towards the documents that its words find. If the index has no vectors,
- * asks neither the shards nor the endpoint.
+ * Returns the query's vector, moved towards the documents that its words find. If the query must not be
+ * answered by vectors or the index has none, asks neither the shards nor the endpoint.
  */
-async function queryVector(
-  request: QueryRequest,
-  { record }: QueriedIndex,
-  plan: QueryPlan,
-  byWords: Matched,
-  snapshot: IndexSnapshot,
-  givenVectors: GivenVectors,
-  wordedRows: () => Promise<WordRows>,
-): Promise<QueryVector> {
-  const { source } = vectorPolicy(record, plan.scale.documents);
-  if (source === "none") return NO_VECTOR;
+function* queryVector(
+  { request, index, plan, byWords, snapshot, givenVectors }: VectorQuestion,
+  wordedRows: Work<WordRows>,
+): Work<QueryVector> {
+  const { source } = vectorPolicy(index.record, plan.scale.documents);
+  if (source === "none" || tellsOfOthers(request, index)) return NO_VECTOR;
   snapshot.trace?.enter("semantic");
-  const [given, worded] = await Promise.all([givenVectors.of(record, request), wordedRows()]);
+  const [given, worded] = yield* together(givenVectors.of(index.record, request), wordedRows);
   snapshot.trace?.enter("semantic");
   const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
-  const vector = await vectorOfQuery(snapshot, terms, given.vector, worded.feedback);
+  const vector = yield* vectorOfQuery(snapshot, terms, given.vector, worded.feedback);
   return { vector, worded, failed: given.failed };
 }
 
@@ -205,12 +203,12 @@ async function queryVector(
  * Finds the best documents that contain any of the words, by relevance, whatever the query's sort. Excludes
  * documents hidden by a rule.
  */
-async function wordRows(
+function* wordRows(
   plan: QueryPlan,
   { words }: Matched,
   snapshot: IndexSnapshot,
   count: number,
-): Promise<WordRows> {
+): Work<WordRows> {
   if (words === null || words.words.every(({ alternatives }) => alternatives.length === 0)) return NO_ROWS;
   const k = Math.max(count, FEEDBACK_DOCUMENTS);
   const program: SearchProgram = {
@@ -221,7 +219,7 @@ async function wordRows(
     sort: BY_RELEVANCE,
     facets: [],
   };
-  const results = await snapshot.search(program);
+  const results = yield* settled(snapshot.search(program));
   const shards = new Uint16Array(k);
   const seqs = new Float64Array(k);
   let taken = 0;

@@ -3,6 +3,7 @@
 import type { FilterProgram } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { readQueryRequest } from "../../question/request/query-request.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
@@ -20,7 +21,7 @@ const RARE_WORDS_MAX = 10;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
 /** Returns the documents that contain any of the rarest words of `source`, best first, excluding `source`. */
-export async function sharingRareWords(
+export function* sharingRareWords(
   snapshot: IndexSnapshot,
   index: QueriedIndex,
   source: PlacedDocument,
@@ -28,13 +29,13 @@ export async function sharingRareWords(
   filter: FilterProgram,
   scale: IndexScale,
   limits: Limits,
-): Promise<(PlacedDocument & { readonly similarity: null })[]> {
-  const words = await rareWords(snapshot, index, source);
+): Work<(PlacedDocument & { readonly similarity: null })[]> {
+  const words = yield* rareWords(snapshot, index, source);
   if (words.length === 0) return [];
   const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
   const request = readQueryRequest(body, index, limits);
   const plan = planQuery(request, { ...index, rules: [] }, scale);
-  const known = await new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax)).asWritten();
+  const known = yield* new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax)).asWritten();
   const program = {
     ...programOf(plan, "any", known.words, known.lengths),
     k: count + 1,
@@ -42,7 +43,10 @@ export async function sharingRareWords(
     facets: [],
     filter,
   };
-  const found = mergeResults(await snapshot.search(program), program.sort, { offset: 0, count: count + 1 });
+  const found = mergeResults(yield* settled(snapshot.search(program)), program.sort, {
+    offset: 0,
+    count: count + 1,
+  });
   return found.winners
     .filter(({ seq }) => seq !== source.seq)
     .slice(0, count)
@@ -52,13 +56,13 @@ export async function sharingRareWords(
 /**
  * Returns those words of the document's searchable fields that other documents also contain, rarest first.
  */
-async function rareWords(
+function* rareWords(
   snapshot: IndexSnapshot,
   { schema, analyser }: QueriedIndex,
   { shard, seq }: PlacedDocument,
-): Promise<string[]> {
+): Work<string[]> {
   const names = schema.searchable.map(({ field }) => field.name);
-  const [stored] = await snapshot.fetch(shard, [seq], { fields: names });
+  const [stored] = yield* settled(snapshot.fetch(shard, [seq], { fields: names }));
   if (stored === undefined || stored.document.length === 0 || names.length === 0) return [];
   const document = parsedDocument(stored.document);
   const texts = names.flatMap((name) => document[name] ?? []).filter((value) => typeof value === "string");
@@ -66,7 +70,7 @@ async function rareWords(
   const asked = terms.map((term) => ({ term, exact: true, prefix: false, typoPrefix: false, maxTypos: 0 }));
   const slots = schema.searchable.map(({ field }) => field.slot);
   const dictionaries = new Dictionaries(snapshot, FIXED_LIMITS.expansionsPerWordMax);
-  const { words } = await dictionaries.lookUp({ slots, words: asked });
+  const { words } = yield* dictionaries.lookUp({ slots, words: asked });
   return terms
     .map((term, i) => ({ term, documents: largest(words[i]?.exact ?? []) }))
     .filter(({ documents }) => documents > 1)

@@ -7,6 +7,7 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { Reads } from "../../fleet/reads/reads.js";
 import { SkeinError } from "../../ground/errors.js";
 import type { RequestLife } from "../../ground/jobs/request-life.js";
+import { settled, together, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-compile.js";
 import { readWithin, type Within } from "../../question/request/within.js";
@@ -32,57 +33,57 @@ export interface SimilarHit extends PlacedDocument {
 /**
  * Returns `{"hits":[...],"took_ms":n}`. Throws SkeinError; SK-DOC-404 means that the document does not exist.
  */
-export async function similarDocuments(
+export function* similarDocuments(
   { reads, limits, queriedIndexes }: Finding,
   contents: IndexContents,
   id: string,
   body: unknown,
   filterOfAsker: string,
   life: RequestLife,
-): Promise<Uint8Array> {
+): Work<Uint8Array> {
   const startedMs = performance.now();
   const index = queriedIndexes.of(contents);
   const within = readWithin(filterOfAsker, index, limits);
   const request = readSimilarRequest(body, index, limits, within);
-  return reads.answer(index.record.uid, life, undefined, async (snapshot) => {
-    const source = await documentOf(snapshot, index, id, within);
-    const hits = await hitsFor(snapshot, index, source, request, reads, limits);
-    const parts = await shownHits(snapshot, hits, request, limits);
+  return yield* reads.answer(index.record.uid, life, undefined, function* (snapshot) {
+    const source = yield* documentOf(snapshot, index, id, within);
+    const hits = yield* hitsFor(snapshot, index, source, request, reads, limits);
+    const parts = yield* shownHits(snapshot, hits, request, limits);
     if (parts === null) return null;
     const tookMs = Math.round(performance.now() - startedMs);
     return Buffer.concat([Buffer.from('{"hits":['), ...parts, Buffer.from(`],"took_ms":${tookMs}}`)]);
   });
 }
 
-async function documentOf(
+function* documentOf(
   snapshot: IndexSnapshot,
   { analyser }: QueriedIndex,
   id: string,
   within: Within | null,
-): Promise<PlacedDocument> {
+): Work<PlacedDocument> {
   const named = new FilterWriter();
   named.ids();
   named.id(analyser.hash(id));
   const filter = both(within?.filter ?? NO_FILTER, named.finish());
   const program = { ...EVERY_DOCUMENT, k: 1, filter };
-  const [found] = mergeResults(await snapshot.search(program), [], { offset: 0, count: 1 }).winners;
+  const [found] = mergeResults(yield* settled(snapshot.search(program)), [], { offset: 0, count: 1 }).winners;
   if (found === undefined) throw new SkeinError("SK-DOC-404", "the document does not exist");
   return found;
 }
 
-async function hitsFor(
+function* hitsFor(
   snapshot: IndexSnapshot,
   index: QueriedIndex,
   source: PlacedDocument,
   request: SimilarRequest,
   reads: Reads,
   limits: Limits,
-): Promise<SimilarHit[]> {
+): Work<SimilarHit[]> {
   if (request.perPage === 0) return [];
   const { filter } = request;
-  const vector = await documentVector(snapshot, source);
+  const vector = yield* documentVector(snapshot, source);
   if (vector === null)
-    return sharingRareWords(
+    return yield* sharingRareWords(
       snapshot,
       index,
       source,
@@ -92,21 +93,23 @@ async function hitsFor(
       limits,
     );
   const program: SearchProgram = { ...EVERY_DOCUMENT, k: 0, filter };
-  const compared = await nearestDocuments(snapshot, program, vector, request.perPage + 1, NO_PLACES);
+  const compared = yield* nearestDocuments(snapshot, program, vector, request.perPage + 1, NO_PLACES);
   return nearestFirst(compared)
     .filter(({ seq, similarity }) => seq !== source.seq && similarity > 0)
     .slice(0, request.perPage);
 }
 
 /** Returns the hits as JSON, or null if a shard no longer has one of them. */
-async function shownHits(
+function* shownHits(
   snapshot: IndexSnapshot,
   hits: readonly SimilarHit[],
   { fields }: SimilarRequest,
   { replyBytesMax: bytesMax }: Limits,
-): Promise<Uint8Array[] | null> {
+): Work<Uint8Array[] | null> {
   const options = { ...(fields === null ? {} : { fields: [...fields] }), bytesMax };
-  const shown = await Promise.all(hits.map(({ shard, seq }) => snapshot.fetch(shard, [seq], options)));
+  const shown = yield* together(
+    ...hits.map(({ shard, seq }) => settled(snapshot.fetch(shard, [seq], options))),
+  );
   const documents = shown.map(([one]) => one!.document);
   if (documents.some(({ length }) => length === 0)) return null;
   return documents.flatMap((document, i) => [

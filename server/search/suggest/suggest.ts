@@ -9,6 +9,7 @@ import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { RequestLife } from "../../ground/jobs/request-life.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -55,13 +56,13 @@ interface Task extends Pick<Searching, "reads" | "limits"> {
 }
 
 /** Returns suggestions for the input in `body`. Throws SkeinError. */
-export async function suggest(
+export function* suggest(
   { reads, limits, queriedIndexes }: Suggesting,
   contents: IndexContents,
   body: unknown,
   filterOfAsker: string,
   life: RequestLife,
-): Promise<Suggestions> {
+): Work<Suggestions> {
   const startedMs = performance.now();
   const queried = queriedIndexes.of(contents);
   const index = { ...queried, rules: hidingOnly(queried.rules) };
@@ -71,22 +72,22 @@ export async function suggest(
   const suggestions =
     task.input.length === 0
       ? []
-      : await reads.answer(index.record.uid, life, undefined, (snapshot) => suggestionsOf(task, snapshot));
+      : yield* reads.answer(index.record.uid, life, undefined, (snapshot) => suggestionsOf(task, snapshot));
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 
 /** Returns the suggestions, or null if a document no longer exists in its shard. */
-async function suggestionsOf(task: Task, snapshot: IndexSnapshot): Promise<readonly Suggestion[] | null> {
+function* suggestionsOf(task: Task, snapshot: IndexSnapshot): Work<readonly Suggestion[] | null> {
   const { request, input, index } = task;
   const list = new SuggestionList(request.perPage, index.analyser);
   for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
-    if (request.queries) await addQueries(task, snapshot, typos, list);
+    if (request.queries) yield* addQueries(task, snapshot, typos, list);
     const complete =
       request.fields.length === 0 || list.roundFull
         ? true
         : request.groupBy === null
-          ? await addValues(task, snapshot, typos, list)
-          : await addGroups(task, snapshot, typos, list, request.groupBy);
+          ? yield* addValues(task, snapshot, typos, list)
+          : yield* addGroups(task, snapshot, typos, list, request.groupBy);
     if (!complete) return null;
     list.closeRound();
     if (list.full) break;
@@ -95,15 +96,10 @@ async function suggestionsOf(task: Task, snapshot: IndexSnapshot): Promise<reado
 }
 
 /** Adds popular queries. If fields are suggested too, queries fill at most half of the list. */
-async function addQueries(
-  task: Task,
-  snapshot: IndexSnapshot,
-  typos: boolean,
-  list: SuggestionList,
-): Promise<void> {
+function* addQueries(task: Task, snapshot: IndexSnapshot, typos: boolean, list: SuggestionList): Work<void> {
   const { request, index } = task;
   let places = request.fields.length === 0 ? request.perPage : Math.ceil(request.perPage / 2);
-  const judge = typos ? await tolerantJudge(task, snapshot) : literalJudge(task);
+  const judge = typos ? yield* tolerantJudge(task, snapshot) : literalJudge(task);
   const judged = index.popularity.queries.map((query) => ({ query, ...judge(query.tokens) }));
   for (const starting of [true, false]) {
     for (const { query, fits, startsWithInput } of judged) {
@@ -122,21 +118,21 @@ function literalJudge({ input }: Task): Judge {
   return (value) => judgeLiterally(value, input);
 }
 
-async function tolerantJudge(task: Task, snapshot: IndexSnapshot): Promise<Judge> {
+function* tolerantJudge(task: Task, snapshot: IndexSnapshot): Work<Judge> {
   const plan = planOf(task, true, { perPage: 0 });
   const dictionaries = new Dictionaries(snapshot, plan.typosPerWordMax);
-  const { words } = await new WordExpander(plan, dictionaries).asWritten();
+  const { words } = yield* new WordExpander(plan, dictionaries).asWritten();
   const chooser = chooserOf(task, plan, words, true);
   return (value) => chooser.judge(value);
 }
 
 /** Adds values from the best documents. Returns false if a document no longer exists in its shard. */
-async function addValues(
+function* addValues(
   task: Task,
   snapshot: IndexSnapshot,
   typos: boolean,
   list: SuggestionList,
-): Promise<boolean> {
+): Work<boolean> {
   const { fields } = task.request;
   const { replyBytesMax } = task.limits;
   const options = { fields: fields.map((field) => field.name) };
@@ -149,14 +145,14 @@ async function addValues(
     // In the first pass, the shards send documents along with their rows. Otherwise they are fetched in
     // chunks.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
-    const matched = await matchQuery(plan, snapshot, () => page);
+    const matched = yield* matchQuery(plan, snapshot, { page: () => page });
     const { winners, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
-      if (!first || at > 0) await snapshot.nextSlice(); // few lists need that many documents
+      if (!first || at > 0) yield* settled(snapshot.nextSlice()); // few lists need that many documents
       const chunk = winners.slice(at, at + CHUNK_ROWS);
       const shown = { winners: chunk, related: [], compared: NOTHING_COMPARED };
-      const hits = await fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
+      const hits = yield* fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
       for (const document of mostClickedFirst(task, hits)) {
         for (const { value, field, startsWithInput } of chooser.choose(document, fields))
@@ -177,21 +173,21 @@ function windows({ request }: Task): number[] {
 }
 
 /** Adds the group field's values over all matching documents, the values with the most documents first. */
-async function addGroups(
+function* addGroups(
   task: Task,
   snapshot: IndexSnapshot,
   typos: boolean,
   list: SuggestionList,
   field: ResolvedField,
-): Promise<boolean> {
+): Work<boolean> {
   const plan = planOf(task, typos, { perPage: 0 });
   if (plan.text.words.length === 0) return true;
   const facets = [{ slot: field.slot, type: field.code, limit: 0 }];
   const counted = { ...plan, program: { ...plan.program, facets } };
   const page = { offset: 0, count: 0, options: {} };
-  const matched = await matchQuery(counted, snapshot, () => page);
+  const matched = yield* matchQuery(counted, snapshot, { page: () => page });
   const chooser = chooserOf(task, plan, matched.program.words, typos);
-  const [groups] = await countFacets(snapshot, matched.program, matched.results);
+  const [groups] = yield* countFacets(snapshot, matched.program, matched.results);
   for (const { value, count } of groups ?? []) {
     if (list.roundFull) break;
     const text = facetText(value, field);

@@ -6,6 +6,7 @@ import type { Catalog } from "../../catalog/catalog.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { type Secrets, UnreadableSecretError } from "../../ground/data-dir/secrets.js";
 import { SkeinError } from "../../ground/errors.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import type { AddressRules } from "../../ground/outbound/addresses.js";
 import { openApiKey } from "../../models/api-keys.js";
@@ -65,17 +66,17 @@ export class EndpointReader {
    * Returns the model's reading of a query, or null if the model is not asked or its answer is late or
    * unusable.
    */
-  async read(
+  *read(
     text: string,
     { state, record }: QueriedIndex,
     within: string,
     facts: IndexFacts,
-  ): Promise<Claim | null> {
+  ): Work<Claim | null> {
     const key = JSON.stringify([state, within, text]);
     const known = this.#claims.get(key);
     if (known !== undefined) return known;
     const asked = this.#underWay.get(key);
-    if (asked !== undefined) return asked;
+    if (asked !== undefined) return yield* settled(asked);
     if (
       this.#underWay.size >= UNDER_WAY_MAX ||
       Date.now() < (this.#resting.get(record) ?? Number.NEGATIVE_INFINITY)
@@ -84,7 +85,7 @@ export class EndpointReader {
     const work = this.#ask(text, record, facts);
     this.#underWay.set(key, work);
     try {
-      const claim = await work;
+      const claim = yield* settled(work);
       if (claim !== null) this.#claims.set(key, claim);
       return claim;
     } finally {

@@ -1,6 +1,7 @@
 // Asks an index whether its documents contradict a reading of a query. Decides only about one reading at a
 // time; meaning.ts combines those that remain.
 import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
+import type { Work } from "../../ground/jobs/work.js";
 import { both } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { type IndexFacts, type NamedValue, singular } from "./facts.js";
@@ -17,7 +18,7 @@ export interface Counting {
    * Returns the number of documents that contain all of a request's words and pass its filter. If phrases are
    * given, counts only documents that contain at least one of them.
    */
-  count(request: QueryRequest, phrases?: readonly string[]): Promise<number>;
+  count(request: QueryRequest, phrases?: readonly string[]): Work<number>;
 }
 
 /** Counts documents for one query, a limited number of times. Then all counts are null. */
@@ -34,8 +35,8 @@ export class Trials {
     return this.#counting.filter(filterBy);
   }
 
-  async count(request: QueryRequest, phrases?: readonly string[]): Promise<number | null> {
-    return this.#left-- > 0 ? this.#counting.count(request, phrases) : null;
+  *count(request: QueryRequest, phrases?: readonly string[]): Work<number | null> {
+    return this.#left-- > 0 ? yield* this.#counting.count(request, phrases) : null;
   }
 }
 
@@ -61,38 +62,40 @@ export class Evidence {
   }
 
   /** True if documents contradict the reading, or if the index has been asked too often. */
-  async contradicts(reading: Reading, facts: IndexFacts): Promise<boolean> {
+  *contradicts(reading: Reading, facts: IndexFacts): Work<boolean> {
     switch (reading.doubt) {
       case "words":
-        return this.#isAlone(reading) || (await this.#isLiteral(reading));
+        return this.#isAlone(reading) || (yield* this.#isLiteral(reading));
       case "lacking":
-        return this.#isNoNegation(reading, facts);
+        return yield* this.#isNoNegation(reading, facts);
       case "all":
-        return (await this.#trials.count(this.#request)) !== 0 || (await this.#isNoNegation(reading, facts));
+        return (
+          (yield* this.#trials.count(this.#request)) !== 0 || (yield* this.#isNoNegation(reading, facts))
+        );
       case "unit":
-        return (await this.#isPartOfValue(reading, facts)) || (await this.#isNoMeasure(reading));
+        return (yield* this.#isPartOfValue(reading, facts)) || (yield* this.#isNoMeasure(reading));
       default:
         return reading.kind === "sort" && this.#isTitle(facts);
     }
   }
 
   /** True if a document contains the whole query as a phrase, such as a title. */
-  async isPhrase(): Promise<boolean> {
-    return (await this.#matching(inQuotes(this.#request.q))) !== 0;
+  *isPhrase(): Work<boolean> {
+    return (yield* this.#matching(inQuotes(this.#request.q))) !== 0;
   }
 
   /** True if no document contains the words as typed, so they are probably misspelt. */
-  async isUnknown({ from, to }: Reading): Promise<boolean> {
+  *isUnknown({ from, to }: Reading): Work<boolean> {
     const q = spanText(this.#read.text, this.#read.tokens, from, to);
-    return (await this.#trials.count(this.#everywhere(q))) === 0;
+    return (yield* this.#trials.count(this.#everywhere(q))) === 0;
   }
 
   /** True if the index gives no reason to avoid one of the words. */
-  async #isNoNegation(reading: Reading, facts: IndexFacts): Promise<boolean> {
+  *#isNoNegation(reading: Reading, facts: IndexFacts): Work<boolean> {
     const isClear = reading.doubt !== "all" && namesProduct(tokensOf(this.#rest()), facts);
     for (const thing of reading.avoided ?? []) {
       if (areAlternatives(this.#rest(), thing, facts)) return true;
-      if (!(await this.#isUsual(thing, isClear)) || (await this.#isLacking(thing, reading))) return true;
+      if (!(yield* this.#isUsual(thing, isClear)) || (yield* this.#isLacking(thing, reading))) return true;
     }
     return false;
   }
@@ -102,12 +105,12 @@ export class Evidence {
    * buckle. Otherwise there is little to avoid, and the query is more likely a title: `life without limits`.
    * A thing that no document has at all is useless as a word, so it may be left out if the query `isClear`.
    */
-  async #isUsual(thing: string, isClear: boolean): Promise<boolean> {
+  *#isUsual(thing: string, isClear: boolean): Work<boolean> {
     const rest = this.#rest();
-    const documents = await this.#trials.count(asSpelled(this.#request, rest));
+    const documents = yield* this.#trials.count(asSpelled(this.#request, rest));
     if (!documents) return false;
-    const having = await this.#trials.count(asSpelled(this.#request, `${rest} ${inQuotes(thing)}`));
-    if (having === 0) return isClear && (await this.#trials.count(this.#everywhere(inQuotes(thing)))) === 0;
+    const having = yield* this.#trials.count(asSpelled(this.#request, `${rest} ${inQuotes(thing)}`));
+    if (having === 0) return isClear && (yield* this.#trials.count(this.#everywhere(inQuotes(thing)))) === 0;
     return having !== null && having >= documents * USUAL_SHARE_MIN;
   }
 
@@ -115,28 +118,28 @@ export class Evidence {
    * True if documents say that they lack the thing, as food is called grain-free: at least one that has the
    * rest of the query, or a notable share of all that have the word. Avoiding the word would bury them.
    */
-  async #isLacking(thing: string, { from, to }: Reading): Promise<boolean> {
+  *#isLacking(thing: string, { from, to }: Reading): Work<boolean> {
     const phrases = phrasesOfLacking(thing);
     const typed = spanText(this.#read.text, this.#read.tokens, from, to);
     const rest = { ...this.#request, q: this.#rest(), browse: false };
-    if ((await this.#trials.count(rest, [...phrases, typed])) !== 0) return true;
+    if ((yield* this.#trials.count(rest, [...phrases, typed])) !== 0) return true;
     const all = { ...this.#everywhere("*"), browse: true };
-    const lacking = await this.#trials.count(all, phrases);
+    const lacking = yield* this.#trials.count(all, phrases);
     if (lacking === 0) return false;
-    const having = await this.#trials.count(this.#everywhere(inQuotes(thing)));
+    const having = yield* this.#trials.count(this.#everywhere(inQuotes(thing)));
     return lacking === null || having === null || lacking >= having * LACKING_SHARE_MIN;
   }
 
   /** True if a document contains the reading's words in this order, along with the rest of the query. */
-  async #isLiteral({ from, to }: Reading): Promise<boolean> {
-    return (await this.#matching(`${this.#rest()} ${this.#quoted(from, to)}`)) !== 0;
+  *#isLiteral({ from, to }: Reading): Work<boolean> {
+    return (yield* this.#matching(`${this.#rest()} ${this.#quoted(from, to)}`)) !== 0;
   }
 
   /**
    * True if the words are part of a facet value, such as the brand 3M, which documents with the rest of the
    * query have.
    */
-  async #isPartOfValue(reading: Reading, facts: IndexFacts): Promise<boolean> {
+  *#isPartOfValue(reading: Reading, facts: IndexFacts): Work<boolean> {
     const [start, end] = [this.#coreOf(reading), reading.to];
     const { length } = this.#read.tokens;
     for (let from = Math.max(0, end - facts.wordsMax); from <= start; from++) {
@@ -144,7 +147,7 @@ export class Evidence {
         for (const value of this.#valuesAt(from, to, facts)) {
           const { field, spellings, subject } = value;
           const filter = this.#trials.filter(valueFilter(field, spellings, subject === "colour"));
-          if ((await this.#matching(this.#rest({ ...reading, from, to }), filter)) !== 0) return true;
+          if ((yield* this.#matching(this.#rest({ ...reading, from, to }), filter)) !== 0) return true;
         }
       }
     }
@@ -162,16 +165,16 @@ export class Evidence {
    * most documents that contain the words in this order fail it, as `19 inch rack` is not about screens. A
    * query that says nothing else is read only if such documents exist.
    */
-  async #isNoMeasure(reading: Reading): Promise<boolean> {
+  *#isNoMeasure(reading: Reading): Work<boolean> {
     const filter = this.#trials.filter(reading.filter as string);
-    const passing = await this.#matching(this.#rest(), filter);
+    const passing = yield* this.#matching(this.#rest(), filter);
     if (!passing) return true;
     const isSymbol = this.#read.tokens[reading.to - 1]!.kind === "symbol"; // not indexed: 17" is only 17
     const words = `${this.#rest()} ${this.#quoted(this.#coreOf(reading), reading.to)}`;
-    const worded = isSymbol ? 0 : await this.#matching(words);
+    const worded = isSymbol ? 0 : yield* this.#matching(words);
     if (worded === null) return true;
     if (worded === 0) return this.#isAlone(reading);
-    const agreeing = await this.#matching(words, filter);
+    const agreeing = yield* this.#matching(words, filter);
     if (agreeing === null) return true;
     return worded < FEW_MATCHES && !this.#isAlone(reading)
       ? passing <= worded - agreeing
@@ -215,7 +218,7 @@ export class Evidence {
     return inQuotes(spanText(this.#read.text, this.#read.tokens, from, to));
   }
 
-  #matching(q: string, filter: FilterProgram = NO_FILTER): Promise<number | null> {
+  #matching(q: string, filter: FilterProgram = NO_FILTER): Work<number | null> {
     const request = this.#request;
     return this.#trials.count({
       ...request,

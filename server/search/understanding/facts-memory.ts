@@ -8,6 +8,7 @@ import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { ResolvedField, ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import { run, settled, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
@@ -21,7 +22,7 @@ export type CountValues<V> = (
   schema: V,
   fields: readonly ResolvedField[],
   valuesMax: number,
-) => Promise<FieldValues[]>;
+) => Work<FieldValues[]>;
 
 type StandingSnapshot = Pick<IndexSnapshot, "generation" | "expansions">;
 
@@ -49,7 +50,8 @@ interface Entry {
   readonly record: IndexRecord;
   readonly generation: number;
   readonly gatheredAt: number;
-  readonly facts: Promise<IndexFacts>;
+  /** A promise while they are being gathered. */
+  facts: IndexFacts | Promise<IndexFacts>;
   size: number;
   /** True while newer facts are being gathered for this entry. */
   isRenewed: boolean;
@@ -88,7 +90,7 @@ export class FactsMemory {
     return names;
   }
 
-  async of<V extends StandingSnapshot>(question: FactsQuestion<V>): Promise<KnownFacts> {
+  *of<V extends StandingSnapshot>(question: FactsQuestion<V>): Work<KnownFacts> {
     const { record, within, documents, snapshot } = question;
     const key = `${record.uid} ${within}`;
     const known = this.#entries.get(key);
@@ -99,7 +101,8 @@ export class FactsMemory {
       if (current || (isLarge && ageMs < TOO_OLD * FACTS_MS)) {
         if (!current && ageMs >= FACTS_MS) void this.#renew(key, known, question);
         // If the query that gathers them has ended, this query gathers them itself.
-        const facts = await known.facts.catch(() => null);
+        const facts =
+          known.facts instanceof Promise ? yield* settled(known.facts.catch(() => null)) : known.facts;
         if (facts !== null) return { facts, current };
       }
     }
@@ -107,7 +110,8 @@ export class FactsMemory {
     // During a rebuild, facets change without a new generation, so the facts are not cached.
     if (snapshot.expansions !== null) this.#entries.set(key, entry, weightOf(entry));
     try {
-      const facts = await entry.facts;
+      const facts = yield* settled(entry.facts);
+      entry.facts = facts;
       entry.size = facts.size;
       if (this.#entries.get(key) === entry) this.#entries.set(key, entry, weightOf(entry));
       return { facts, current: true };
@@ -128,7 +132,8 @@ export class FactsMemory {
     try {
       await question.behind(async (snapshot) => {
         const entry = this.#gather(question, snapshot);
-        entry.size = (await entry.facts).size;
+        entry.facts = await entry.facts;
+        entry.size = entry.facts.size;
         if (this.#entries.get(key) !== known || snapshot.expansions === null) return;
         this.#entries.set(key, entry, weightOf(entry));
       });
@@ -143,17 +148,17 @@ export class FactsMemory {
   #gather<V extends StandingSnapshot>(question: FactsQuestion<V>, snapshot: V): Entry {
     const { within, record } = question;
     const { generation } = snapshot;
-    const facts = this.#facts(question, snapshot);
+    const facts = run(this.#facts(question, snapshot));
     return { within, record, generation, gatheredAt: Date.now(), facts, size: 0, isRenewed: false };
   }
 
-  async #facts<V extends StandingSnapshot>(
+  *#facts<V extends StandingSnapshot>(
     { record, schema, count }: FactsQuestion<V>,
     snapshot: V,
-  ): Promise<IndexFacts> {
+  ): Work<IndexFacts> {
     const { understandingFacetsMax, understandingFacetValuesMax } = this.#limits;
     const fields = facetsToKnow(record, schema, understandingFacetsMax);
-    const values = fields.length === 0 ? [] : await count(snapshot, fields, understandingFacetValuesMax);
+    const values = fields.length === 0 ? [] : yield* count(snapshot, fields, understandingFacetValuesMax);
     return new IndexFacts(record, schema, values);
   }
 }

@@ -2,6 +2,7 @@
 // filter finds nothing, if documents contradict it (evidence.ts), or if it is a facet value that most of the
 // documents with its words do not have. A query without readings runs once, as typed. Searching and counting
 // are passed in, so this file can be tested without an index.
+import type { Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import { both } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -24,12 +25,12 @@ import { type Reading, type Rewritten, rewritten } from "./reading.js";
 
 /** Access to an index. `A` is the type of an attempt to answer a query. */
 export interface Asking<A> extends Counting {
-  attempt(request: QueryRequest): Promise<A>;
+  attempt(request: QueryRequest): Work<A>;
   /**
    * Returns the number of documents that an attempt finds. If few of them contain all words, those that
    * contain some of the words count as well.
    */
-  found(attempt: A): Promise<number>;
+  found(attempt: A): Work<number>;
   /** Returns the number of documents in an attempt that contain all of its words. */
   full(attempt: A): number;
 }
@@ -62,22 +63,22 @@ export class Meaning<A> {
    * Answers the query by what it says explicitly (`read.named`), plus the facet values that fit. Returns null
    * if no explicit reading is accepted.
    */
-  async named(request: QueryRequest, facts: IndexFacts): Promise<Understood<A> | null> {
+  *named(request: QueryRequest, facts: IndexFacts): Work<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || read.named.length === 0) return null;
     const evidence = new Evidence(this.#trials, request, read);
-    if (read.named.some(isTitleLike) && (await evidence.isPhrase())) return null;
+    if (read.named.some(isTitleLike) && (yield* evidence.isPhrase())) return null;
     const certain: Reading[] = [];
     for (const reading of read.named) {
-      if (reading.doubt === "share" || (await evidence.contradicts(reading, facts))) continue;
+      if (reading.doubt === "share" || (yield* evidence.contradicts(reading, facts))) continue;
       certain.push(reading);
     }
     const doubtful = read.named.filter(({ doubt }) => doubt === "share");
-    const first = await this.#shared(request, read, [...read.fillers, ...certain], doubtful);
+    const first = yield* this.#shared(request, read, [...read.fillers, ...certain], doubtful);
     if (!first.some(({ kind }) => kind !== "filler")) return null;
-    const readings = await this.#shared(request, read, first, read.values);
+    const readings = yield* this.#shared(request, read, first, read.values);
     if (!isSettled(rewrittenFor(request, read, readings), facts, read)) return null;
-    return this.#tried(request, read, readings);
+    return yield* this.#tried(request, read, readings);
   }
 
   /**
@@ -85,12 +86,12 @@ export class Meaning<A> {
    * such as "show me". If no document contains all words, also turns one facet value into a filter. Returns
    * null unless more documents then contain all remaining words.
    */
-  async guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Promise<Understood<A> | null> {
+  *guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Work<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
     if (read === null || (read.fillers.length === 0 && read.values.length === 0)) return null;
     const before = this.#asking.full(attempt);
     const evidence = new Evidence(this.#trials, request, read);
-    if (before > 0 && (await evidence.isPhrase())) return null;
+    if (before > 0 && (yield* evidence.isPhrase())) return null;
     let best = before;
     let readings: readonly Reading[] = [];
     const candidates = [
@@ -101,14 +102,14 @@ export class Meaning<A> {
     ];
     for (const candidate of candidates) {
       const asked = candidate === read.fillers ? asSpelled(request, request.q) : request;
-      const documents = await this.#count(asked, read, candidate);
+      const documents = yield* this.#count(asked, read, candidate);
       if (documents === null || documents <= best) continue;
       [best, readings] = [documents, candidate];
     }
     if (readings.length === 0) return null;
     const meant = rewrittenFor(request, read, readings);
     if (!isSettled(meant, facts, read)) return null;
-    const better = await this.#asking.attempt(this.#requestOf(request, read, meant));
+    const better = yield* this.#asking.attempt(this.#requestOf(request, read, meant));
     if (this.#asking.full(better) <= before) return null;
     return { attempt: better, context: this.#context(meant, read, true) };
   }
@@ -118,12 +119,12 @@ export class Meaning<A> {
    * is answered as typed in three cases: if some document contains all words as typed, if the claim sorts, or
    * if the claim finds nothing.
    */
-  async claimed(request: QueryRequest, meant: Rewritten): Promise<Understood<A> | null> {
+  *claimed(request: QueryRequest, meant: Rewritten): Work<Understood<A> | null> {
     const used = request.shape.sort === null ? meant : { ...meant, sort: null };
-    const attempt = await this.#asking.attempt(this.#requestFor(request, used, true));
+    const attempt = yield* this.#asking.attempt(this.#requestFor(request, used, true));
     if (this.#asking.full(attempt) === 0) {
-      const asTyped = await this.#asking.attempt(request);
-      if (used.sort !== null || this.#asking.full(asTyped) > 0 || (await this.#asking.found(attempt)) === 0)
+      const asTyped = yield* this.#asking.attempt(request);
+      if (used.sort !== null || this.#asking.full(asTyped) > 0 || (yield* this.#asking.found(attempt)) === 0)
         return { attempt: asTyped, context: null };
     }
     const told = { text: request.q, tokens: [], language: LANGUAGES[0], guessed: true, unused: [] };
@@ -134,20 +135,20 @@ export class Meaning<A> {
    * Returns `base`, plus each candidate whose filter keeps most of the documents that contain the candidate's
    * words. A candidate that corrects a misspelling is skipped if documents contain the word as typed.
    */
-  async #shared(
+  *#shared(
     request: QueryRequest,
     read: ReadText,
     base: readonly Reading[],
     candidates: readonly Reading[],
-  ): Promise<readonly Reading[]> {
+  ): Work<readonly Reading[]> {
     if (candidates.length === 0) return base;
     const evidence = new Evidence(this.#trials, request, read);
     let kept = base;
-    let before = await this.#count(request, read, kept);
+    let before = yield* this.#count(request, read, kept);
     for (const candidate of candidates) {
       if (before === null) break;
-      if (candidate.corrected !== undefined && !(await evidence.isUnknown(candidate))) continue;
-      const documents = await this.#count(request, read, [...kept, candidate]);
+      if (candidate.corrected !== undefined && !(yield* evidence.isUnknown(candidate))) continue;
+      const documents = yield* this.#count(request, read, [...kept, candidate]);
       if (documents === null) break;
       if (documents === 0 || documents < before * SHARE_MIN) continue;
       [kept, before] = [[...kept, candidate], documents];
@@ -155,15 +156,11 @@ export class Meaning<A> {
     return kept;
   }
 
-  async #tried(
-    request: QueryRequest,
-    read: ReadText,
-    readings: readonly Reading[],
-  ): Promise<Understood<A> | null> {
+  *#tried(request: QueryRequest, read: ReadText, readings: readonly Reading[]): Work<Understood<A> | null> {
     const meant = rewrittenFor(request, read, readings);
-    const attempt = await this.#asking.attempt(this.#requestOf(request, read, meant));
+    const attempt = yield* this.#asking.attempt(this.#requestOf(request, read, meant));
     if (this.#asking.full(attempt) > 0) return { attempt, context: this.#context(meant, read, false) };
-    const asTyped = await this.#asking.attempt(request);
+    const asTyped = yield* this.#asking.attempt(request);
     const typed = { attempt: asTyped, context: null };
     if (this.#asking.full(asTyped) > 0) return typed;
     // A sort applies only if documents contain all words. If it also applied to documents with some of the
@@ -171,16 +168,16 @@ export class Meaning<A> {
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)
-      return (await this.#asking.found(attempt)) === 0
+      return (yield* this.#asking.found(attempt)) === 0
         ? typed
         : { attempt, context: this.#context(meant, read, false) };
     const less = rewrittenFor(request, read, unsorted);
-    const again = await this.#asking.attempt(this.#requestOf(request, read, less));
-    if ((await this.#asking.found(again)) === 0) return typed;
+    const again = yield* this.#asking.attempt(this.#requestOf(request, read, less));
+    if ((yield* this.#asking.found(again)) === 0) return typed;
     return { attempt: again, context: this.#context(less, read, false) };
   }
 
-  #count(request: QueryRequest, read: ReadText, readings: readonly Reading[]): Promise<number | null> {
+  #count(request: QueryRequest, read: ReadText, readings: readonly Reading[]): Work<number | null> {
     const meant = rewrittenFor(request, read, readings);
     return this.#trials.count(this.#requestOf(request, read, meant));
   }

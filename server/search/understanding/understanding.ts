@@ -3,6 +3,7 @@
 import { NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
+import type { Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -33,28 +34,28 @@ export class QueryUnderstanding implements Understanding {
     this.#endpoints.close();
   }
 
-  meant(query: AskedQuery): Promise<Meant> {
+  meant(query: AskedQuery): Work<Meant> {
     const { asked, index } = query;
     if (!asked.shape.ai || asked.browse) return asTyped(query);
     const { provider } = index.record.settings.ai;
     return provider === "rules" ? this.#byRules(query) : this.#byEndpoint(query);
   }
 
-  async #byRules(query: AskedQuery): Promise<Meant> {
+  *#byRules(query: AskedQuery): Work<Meant> {
     const { asked, index } = query;
     let meaning: Meaning<Attempt> | null = null;
     let known: KnownFacts | null = null;
     if (mayName(asked.q, this.#memory.names(index.record, index.schema))) {
-      known = await this.#facts(query);
+      known = yield* this.#facts(query);
       meaning = this.#meaning(query);
-      const named = await orNothing(meaning.named(asked, known.facts));
+      const named = yield* orNothing(meaning.named(asked, known.facts));
       if (named !== null) return { ...named, lasting: known.current };
     }
-    const attempt = await query.attempt(asked);
+    const attempt = yield* query.attempt(asked);
     if (isPoor(attempt.matched.fullMatches)) {
-      known ??= await this.#facts(query);
+      known ??= yield* this.#facts(query);
       meaning ??= this.#meaning(query);
-      const guessed = await orNothing(meaning.guessed(asked, known.facts, attempt));
+      const guessed = yield* orNothing(meaning.guessed(asked, known.facts, attempt));
       if (guessed !== null) return { ...guessed, lasting: known.current };
     }
     return { attempt, context: null, lasting: known?.current ?? true };
@@ -64,48 +65,52 @@ export class QueryUnderstanding implements Understanding {
    * Asks the model, unless the query has too few or too many words. A query of one or two words simply names
    * the product.
    */
-  async #byEndpoint(query: AskedQuery): Promise<Meant> {
+  *#byEndpoint(query: AskedQuery): Work<Meant> {
     const { asked, index } = query;
     const tokens = tokensOf(asked.q);
     if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > FIXED_LIMITS.understandingTokensMax)
-      return asTyped(query);
-    const { facts, current } = await this.#facts(query);
-    const claim = await this.#endpoints.read(asked.q, index, asked.shape.within?.text ?? "", facts);
+      return yield* asTyped(query);
+    const { facts, current } = yield* this.#facts(query);
+    const claim = yield* this.#endpoints.read(asked.q, index, asked.shape.within?.text ?? "", facts);
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
-    const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
+    const tried = meant === null ? null : yield* orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
     // Without a claim, the answer must not be cached, because the model may respond next time.
-    return { ...(await asTyped(query)), lasting: current && claim !== null };
+    return { ...(yield* asTyped(query)), lasting: current && claim !== null };
   }
 
-  #meaning({ asked, index, scale, snapshot, attempt }: AskedQuery): Meaning<Attempt> {
+  #meaning(query: AskedQuery): Meaning<Attempt> {
+    const { asked, index, scale, snapshot } = query;
     // The requests that are counted differ from `asked` in other members and in their sort.
     const shape = { ...asked.shape, sort: null, facets: [] };
     const planned = (request: QueryRequest) =>
       planQuery({ ...request, ...NO_ROWS, avoided: [], shape }, index, scale);
     const asking: Asking<Attempt> = {
-      attempt,
-      count: async (request, phrases) => {
-        if (phrases === undefined) return countFull(planned(request), snapshot);
+      attempt: (request) => query.attempt(request),
+      *count(request, phrases) {
+        if (phrases === undefined) return yield* countFull(planned(request), snapshot);
         const terms = phrases
           .map((phrase) => index.analyser.terms(phrase))
           .filter(({ length }) => length > 0);
-        return countSaying(planned(request), terms, snapshot);
+        return yield* countSaying(planned(request), terms, snapshot);
       },
       filter: (filterBy) => compileFilter(filterBy, index, this.#limits),
-      found: async ({ matched }) => matches(await relaxed(matched)),
+      *found({ matched }) {
+        return matches(yield* relaxed(matched));
+      },
       full: ({ matched }) => matched.fullMatches,
     };
     return new Meaning(asking, this.#limits);
   }
 
-  #facts({ asked, index, scale, snapshot, snapshotBehind }: AskedQuery): Promise<KnownFacts> {
-    const count: CountValues<IndexSnapshot> = async (counted, facets, maxFacetValues) => {
+  #facts(query: AskedQuery): Work<KnownFacts> {
+    const { asked, index, scale, snapshot } = query;
+    const count: CountValues<IndexSnapshot> = function* (counted, facets, maxFacetValues) {
       const all = { q: "*", typed: "*", browse: true, filter: asked.shape.within?.filter ?? NO_FILTER };
       const shape = { ...asked.shape, sort: null, facets, maxFacetValues };
       const request = { ...asked, ...NO_ROWS, ...all, shape };
       const { program } = planQuery(request, index, scale);
-      const counts = await askFacets(counted, program);
+      const counts = yield* askFacets(counted, program);
       return facets.map((field, i) => ({
         field,
         values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),
@@ -114,7 +119,7 @@ export class QueryUnderstanding implements Understanding {
     const { record, schema } = index;
     const within = asked.shape.within?.text ?? "";
     const behind = async (work: (later: IndexSnapshot) => Promise<void>): Promise<void> => {
-      const later = await snapshotBehind();
+      const later = await query.snapshotBehind();
       try {
         await work(later);
       } finally {
@@ -128,17 +133,17 @@ export class QueryUnderstanding implements Understanding {
 const ENDPOINT_WORDS_MIN = 3;
 const NO_ROWS = { perPage: 0, page: 1 } as const;
 
-async function asTyped({ asked, attempt }: AskedQuery): Promise<Meant> {
-  return { attempt: await attempt(asked), context: null, lasting: true };
+function* asTyped(query: AskedQuery): Work<Meant> {
+  return { attempt: yield* query.attempt(query.asked), context: null, lasting: true };
 }
 
 /**
  * Returns null if `work` fails with a 400 error: a reading combined with the query's own filter may exceed a
  * limit of the index.
  */
-async function orNothing<T>(work: Promise<T>): Promise<T | null> {
+function* orNothing<T>(work: Work<T>): Work<T | null> {
   try {
-    return await work;
+    return yield* work;
   } catch (error) {
     if (error instanceof SkeinError && error.status === 400) return null;
     throw error;

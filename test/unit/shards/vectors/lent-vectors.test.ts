@@ -10,7 +10,8 @@ import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
-import { LocalVectors } from "../../../../server/fleet/local/local-vectors.js";
+import { type FetchVectors, LocalVectors } from "../../../../server/fleet/local/local-vectors.js";
+import { run, settled } from "../../../../server/ground/jobs/work.js";
 import { handle } from "../../../../shards/handle.js";
 import { encodeInUse } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
@@ -87,13 +88,12 @@ class Lent {
     const there = await test.seqs();
     const seqs = there.filter(() => random.below(2) === 0);
     const query = this.shard.query(random.below(1000));
-    const fetch = async (missing: readonly number[]): Promise<Uint8Array> => {
+    const fetch: FetchVectors = (missing) => {
       this.seen.fetched += missing.length;
-      return (await this.shard.embed([], missing)).vectors;
+      return settled(this.shard.embed([], missing));
     };
-    const cosines = await this.#local.with(this.reader, seqs, fetch, (slots) =>
-      this.#local.similarities(query, slots),
-    );
+    const use = (slots: Int32Array): Float32Array => this.#local.similarities(query, slots);
+    const cosines = await run(this.#local.with(this.reader, seqs, fetch, use));
     const expected = handle(test.shard, encodeSimilarities({ uid: UID, query, seqs })) as Uint8Array;
     expect(cosines).toEqual(decodeSimilaritiesReply(expected));
     this.seen.cosines += seqs.length;

@@ -5,7 +5,8 @@ import { Random } from "../../../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../../../engine-wasm/host/instance/engine.js";
 import type { EngineReader } from "../../../../../engine-wasm/host/instance/engine-reader.js";
-import { LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import { type FetchVectors, LocalVectors } from "../../../../../server/fleet/local/local-vectors.js";
+import { run } from "../../../../../server/ground/jobs/work.js";
 import { plainRecords } from "../../../../oracle/vectors/codes.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 import { randomQuery, randomVector } from "../../../engine/vectors/random-vectors.js";
@@ -33,22 +34,21 @@ class Index {
     this.reader = this.#lent();
   }
 
-  readonly fetch = async (seqs: readonly number[]): Promise<Uint8Array> => {
+  readonly fetch: FetchVectors = function* (this: Index, seqs: readonly number[]) {
     this.fetched.push(...seqs);
     const reply = this.records(seqs);
-    await new Promise((resolve) => setImmediate(resolve));
+    yield new Promise((resolve) => setImmediate(resolve));
     this.beforeReply();
-    return reply;
-  };
+    return { vectors: reply };
+  }.bind(this);
 
   records(seqs: readonly number[]): Uint8Array {
     return Buffer.concat(seqs.map((seq) => this.stored.get(seq) ?? NO_VECTOR));
   }
 
   async compare(local: LocalVectors, query: Float32Array, seqs: readonly number[]): Promise<boolean> {
-    const cosines = await local.with(this.reader, seqs, this.fetch, (slots) =>
-      local.similarities(query, slots),
-    );
+    const use = (slots: Int32Array): Float32Array => local.similarities(query, slots);
+    const cosines = await run(local.with(this.reader, seqs, this.fetch, use));
     if (cosines !== null) expect(cosines).toEqual(tableCosines(workbench, query, this.records(seqs)));
     return cosines !== null;
   }
@@ -74,7 +74,8 @@ test("a vector is fetched once, and again when stored vectors have changed", asy
   index.renew();
   index.stored.set(3, newRecord(random));
   expect(await index.compare(local, query, [3, 99])).toBe(true);
-  const records = await local.with(index.reader, [99, 3], index.fetch, (slots) => local.records(slots));
+  const use = (slots: Int32Array): Uint8Array => local.records(slots);
+  const records = await run(local.with(index.reader, [99, 3], index.fetch, use));
   expect(records).toEqual(new Uint8Array(index.records([99, 3])));
 });
 

@@ -1,6 +1,7 @@
 // Which words' splits are cached, and that the same splits are searched whether they come from the cache or
 // from the dictionary.
 import { describe, expect, it } from "vitest";
+import { run } from "../../../../../server/ground/jobs/work.js";
 import { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { expander, MadeDictionary } from "./made-dictionary.js";
 
@@ -31,8 +32,8 @@ describe("cached cuts of words", () => {
   it("are not requested again, and the words are searched as before", async () => {
     const frequencies = { wifi: 5, wi: 7, fi: 8, shoe: 2 };
     const dictionary = new MadeDictionary(100, frequencies, {}, {}, {}, new CutsCache());
-    const first = await expander(dictionary, "auto", ["wifi", 0], ["shoe", 0]).asWritten();
-    const again = await expander(dictionary, "auto", ["wifi", 0], ["shoe", 0]).asWritten();
+    const first = await run(expander(dictionary, "auto", ["wifi", 0], ["shoe", 0]).asWritten());
+    const again = await run(expander(dictionary, "auto", ["wifi", 0], ["shoe", 0]).asWritten());
     expect(again.words).toEqual(first.words);
     expect(first.words[0]!.alternatives.map(({ terms }) => terms.map(({ term }) => term))).toEqual([
       ["wifi"],

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, TypoExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
+import { run } from "../../../../../server/ground/jobs/work.js";
 import { searchWords } from "../../../../../server/question/words/alternatives.js";
 import { inverseFrequency } from "../../../../../server/question/words/inverse-frequency.js";
 import { sumExpansions } from "../../../../../server/question/words/sum-expansions.js";
@@ -25,16 +26,16 @@ describe("near terms", () => {
   it("are not wanted for a common word, and nothing is asked about them", async () => {
     const dictionary = new MadeDictionary(10_000, { shirts: 500 }, { shirts: [typo("skirts", 1, 9_000)] });
     const words = expander(dictionary, "auto", ["shirts", 1]);
-    const written = await words.asWritten();
+    const written = await run(words.asWritten());
     expect(kinds(written)).toEqual([[0]]);
-    expect(await words.withDoubts(written)).toBeNull();
+    expect(await run(words.withDoubts(written))).toBeNull();
     expect(dictionary.asked).toHaveLength(1);
   });
 
   it("of a missing word are searched, the likeliest first", async () => {
     const near = [typo("iphone", 1, 3), typo("ihone", 2, 1), typo("iphnoes", 1, 2)];
     const dictionary = new MadeDictionary(100, {}, { iphnoe: near });
-    const words = await expander(dictionary, "auto", ["iphnoe", 2]).asWritten();
+    const words = await run(expander(dictionary, "auto", ["iphnoe", 2]).asWritten());
     expect(words.typos.get(0)?.map(({ term }) => term)).toEqual(["iphone", "iphnoes", "ihone"]);
     expect(kinds(words)).toEqual([[1, 1, 2]]);
   });
@@ -44,9 +45,9 @@ describe("near terms", () => {
       const near = [typo("receive", 1, documents), typo("retrieve", 2, 9)];
       const dictionary = new MadeDictionary(100_000, { recieve: 10 }, { recieve: near });
       const words = expander(dictionary, "auto", ["recieve", 2], ["nowhere", 0]);
-      const written = await words.asWritten();
+      const written = await run(words.asWritten());
       expect(kinds(written)).toEqual([[0], []]);
-      const doubted = await words.withDoubts(written);
+      const doubted = await run(words.withDoubts(written));
       return doubted === null ? null : [kinds(doubted), [...doubted.corrections]];
     };
     expect(await doubts(200)).toEqual([[[0, 1], []], [[0, "receive"]]]);
@@ -57,7 +58,7 @@ describe("near terms", () => {
     const near = [typo("recipe", 1, 1), typo("receive", 1, 9)];
     const typosOf = async (documents: number, frequency: number) => {
       const dictionary = new MadeDictionary(documents, { recieve: frequency }, { recieve: near });
-      const words = await expander(dictionary, "auto", ["recieve", 2]).asWritten();
+      const words = await run(expander(dictionary, "auto", ["recieve", 2]).asWritten());
       return words.typos.get(0)?.map(({ term }) => term);
     };
     expect(await typosOf(2_000, 2)).toEqual(["receive", "recipe"]);
@@ -69,7 +70,7 @@ describe("near terms", () => {
     const near = { phono: [typo("photo", 1, 4_000), typo("phone", 1, 80)] };
     const best = async (together: Record<string, number>) => {
       const dictionary = new MadeDictionary(20_000, { charger: 45 }, near, {}, together);
-      const words = await expander(dictionary, "auto", ["phono", 1], ["charger", 0]).asWritten();
+      const words = await run(expander(dictionary, "auto", ["phono", 1], ["charger", 0]).asWritten());
       expect(dictionary.companies).toBe(1);
       return words.corrections.get(0);
     };
@@ -83,7 +84,7 @@ describe("near terms", () => {
       const near = { cale: [typo("cable", 1, 3_000)] };
       const dictionary = new MadeDictionary(20_000, frequencies, near, {}, together);
       const words = expander(dictionary, "auto", ["hdmi", 0], ["cale", 1]);
-      const doubted = await words.withDoubts(await words.asWritten());
+      const doubted = await run(words.withDoubts(await run(words.asWritten())));
       return doubted === null ? null : kinds(doubted);
     };
     expect(await doubts({ "cable hdmi": 200 })).toEqual([[0], [0, 1]]);
@@ -93,17 +94,20 @@ describe("near terms", () => {
   it("follow the policy", async () => {
     const make = (): MadeDictionary =>
       new MadeDictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
-    expect(kinds(await expander(make(), "always", ["a", 1], ["c", 1]).asWritten())).toEqual([[0, 1], [1]]);
-    expect(kinds(await expander(make(), "missing", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
-    expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
-    expect(kinds(await expander(make(), "always", ["a", 0], ["c", 0]).asWritten())).toEqual([[0], []]);
+    expect(kinds(await run(expander(make(), "always", ["a", 1], ["c", 1]).asWritten()))).toEqual([
+      [0, 1],
+      [1],
+    ]);
+    expect(kinds(await run(expander(make(), "missing", ["a", 1], ["c", 1]).asWritten()))).toEqual([[0], [1]]);
+    expect(kinds(await run(expander(make(), "auto", ["a", 1], ["c", 1]).asWritten()))).toEqual([[0], [1]]);
+    expect(kinds(await run(expander(make(), "always", ["a", 0], ["c", 0]).asWritten()))).toEqual([[0], []]);
   });
 });
 
 describe("suspects", () => {
   const asked = async (policy: QueryPlan["typoPolicy"]) => {
     const dictionary = new MadeDictionary(10_000, { shirts: 500, red: 900 });
-    await expander(dictionary, policy, ["shirts", 2], ["red", 0]).asWritten();
+    await run(expander(dictionary, policy, ["shirts", 2], ["red", 0]).asWritten());
     return dictionary.asked[0];
   };
 
@@ -139,22 +143,22 @@ describe("a word found in no form", () => {
   it("may have more typos, under every policy", async () => {
     for (const policy of ["auto", "missing", "always"] as const) {
       const dictionary = new MadeDictionary(100, {}, far);
-      expect(kinds(await expander(dictionary, policy, ["exelent", 1, 2]).asWritten())).toEqual([[2]]);
+      expect(kinds(await run(expander(dictionary, policy, ["exelent", 1, 2]).asWritten()))).toEqual([[2]]);
       expect(dictionary.asked.map(({ words }) => words[0]?.maxTypos)).toEqual([0, 1, 2]);
     }
     expect(
-      kinds(await expander(new MadeDictionary(100, {}, far), "auto", ["exelent", 1]).asWritten()),
+      kinds(await run(expander(new MadeDictionary(100, {}, far), "auto", ["exelent", 1]).asWritten())),
     ).toEqual([[]]);
   });
 
   it("is not looked up again if it is found, or has a typo that is", async () => {
     const near = new MadeDictionary(100, {}, { exelent: [...far.exelent, typo("exelents", 1, 1)] });
-    const words = await expander(near, "auto", ["exelent", 1, 2]).asWritten();
+    const words = await run(expander(near, "auto", ["exelent", 1, 2]).asWritten());
     expect(words.words[0]?.alternatives.flatMap(({ terms }) => terms.map(({ term }) => term))).toEqual([
       "exelents",
     ]);
     const known = new MadeDictionary(100, { exelent: 1 }, far);
-    expect(kinds(await expander(known, "always", ["exelent", 1, 2]).asWritten())).toEqual([[0]]);
+    expect(kinds(await run(expander(known, "always", ["exelent", 1, 2]).asWritten()))).toEqual([[0]]);
     expect(known.asked).toHaveLength(2);
   });
 });

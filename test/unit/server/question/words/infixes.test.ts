@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_INFIX } from "../../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, InfixExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";
+import { run } from "../../../../../server/ground/jobs/work.js";
 import { infixQuestion } from "../../../../../server/question/words/infixes.js";
 import { inverseFrequency } from "../../../../../server/question/words/inverse-frequency.js";
 import { sumExpansions } from "../../../../../server/question/words/sum-expansions.js";
@@ -13,7 +14,7 @@ describe("words inside longer ones", () => {
 
   it("rank below prefixes and level with one typo", async () => {
     const dictionary = new MadeDictionary(1_000, { phone: 3 }, {}, containing);
-    const { words } = await expander(dictionary, "auto", ["phone", 1]).asWritten();
+    const { words } = await run(expander(dictionary, "auto", ["phone", 1]).asWritten());
     expect(words[0]?.alternatives).toMatchObject([
       { kind: ALT_EXACT, typos: 0 },
       {
@@ -33,9 +34,9 @@ describe("words inside longer ones", () => {
   it("make a word known: it is not replaced by another one, and gets their weight", async () => {
     const typos = { phone: [typo("phony", 1, 900)] };
     const unknown = new MadeDictionary(1_000, {}, typos);
-    expect((await expander(unknown, "auto", ["phone", 1]).asWritten()).corrections.get(0)).toBe("phony");
+    expect((await run(expander(unknown, "auto", ["phone", 1]).asWritten())).corrections.get(0)).toBe("phony");
     const dictionary = new MadeDictionary(1_000, {}, typos, containing);
-    const found = await expander(dictionary, "auto", ["phone", 1]).asWritten();
+    const found = await run(expander(dictionary, "auto", ["phone", 1]).asWritten());
     expect(found.corrections.size).toBe(0);
     expect(found.frequencies).toEqual([25]);
     expect(found.words[0]).toMatchObject({

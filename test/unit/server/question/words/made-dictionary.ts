@@ -14,6 +14,7 @@ import type {
   InfixExpansion,
   TypoExpansion,
 } from "../../../../../engine-wasm/host/programs/expand-result.js";
+import type { Work } from "../../../../../server/ground/jobs/work.js";
 import { NOTHING_POPULAR, Popularity } from "../../../../../server/query-log/popularity/popularity.js";
 import type { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { type KnownWords, rankTypos } from "../../../../../server/question/words/typos/ranked-typos.js";
@@ -47,7 +48,7 @@ export class MadeDictionary {
   ) {}
 
   /** Supports only words with a single term. */
-  async company({ words, candidates }: CompanyProgram): Promise<CompanyResult> {
+  *company({ words, candidates }: CompanyProgram): Work<CompanyResult> {
     this.companies++;
     const near = Object.values(this.neighbours).flat();
     const documents = ([term]: CompanyWord): number =>
@@ -62,7 +63,7 @@ export class MadeDictionary {
     };
   }
 
-  async lookUp(words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
+  *lookUp(words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Work<KnownWords> {
     const program = { ...words, suspects: suspects?.() ?? [] };
     this.asked.push(program);
     const answer: ExpandResult = {

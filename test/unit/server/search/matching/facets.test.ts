@@ -11,6 +11,7 @@ import type {
   FacetValue,
   SearchResult,
 } from "../../../../../engine-wasm/host/programs/search-result.js";
+import { run } from "../../../../../server/ground/jobs/work.js";
 import {
   countFacets,
   type FacetShare,
@@ -142,7 +143,7 @@ describe("countFacets", () => {
               answer(again.facets.map(({ slot }) => whole(facets[slot - 1]![s]!))),
             );
           };
-          const counts = await countFacets({ search }, programOf(max, max), results);
+          const counts = await run(countFacets({ search }, programOf(max, max), results));
           decided++;
           expect(counts).toEqual(facets.map((byShard) => naive(byShard, max)));
         },

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { NearestResult } from "../../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT } from "../../../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
+import { run } from "../../../../../server/ground/jobs/work.js";
 import {
   mostLikely,
   nearestDocuments,
@@ -123,7 +124,7 @@ describe("the nearest documents", () => {
             shards: Uint16Array.from(others, ({ shard }) => shard),
             seqs: Float64Array.from(others, ({ seq }) => seq),
           };
-          const compared = await nearestDocuments(snapshot, EVERY_DOCUMENT, query, wanted, places);
+          const compared = await run(nearestDocuments(snapshot, EVERY_DOCUMENT, query, wanted, places));
           const near = likely
             .filter(({ quarters }) => quarters !== null)
             .filter((one) => expectedLikely(likely, wanted * 2).includes(one))

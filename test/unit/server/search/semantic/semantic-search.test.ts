@@ -5,6 +5,7 @@ import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../../engine-wasm/assembly/l
 import { NO_FILTER } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchProgram } from "../../../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
+import { run, settled } from "../../../../../server/ground/jobs/work.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import type { Matched } from "../../../../../server/search/matching/match.js";
@@ -43,18 +44,20 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const plan = { ...planQuery(request, INDEX, scale), ...change };
   const searches: string[] = [];
   const words = { words: [WORD], lengths: LENGTHS, corrections: new Map() };
-  const matched = (mode: SearchProgram["mode"], found: number, relax: Matched["relax"]): Matched =>
+  const matched = (mode: SearchProgram["mode"], found: number, relaxation: object | null): Matched =>
     ({
       program: programOf(plan, mode, words.words, LENGTHS),
       results: [resultOf(found)],
       documents: new Map(),
       words,
       fullMatches: 0,
-      relax,
+      relaxation,
     }) as unknown as Matched;
-  const byWords = matched("all", 0, async () => {
-    searches.push("relaxed");
-    return matched("any", 8, null);
+  const byWords = matched("all", 0, {
+    matched: () => {
+      searches.push("relaxed");
+      return settled(matched("any", 8, null));
+    },
   });
   const snapshot = {
     shards: 1,
@@ -81,12 +84,12 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
     similarities: async (_shard: number, _query: unknown, seqs: number[]) =>
       Float32Array.from(seqs, (seq) => 1 / seq),
   } as unknown as IndexSnapshot;
-  const given = { of: async () => ({ vector: null, failed: false }) } as unknown as GivenVectors;
-  const searched = await searchByVectors(request, INDEX, plan, byWords, snapshot, given, () => ({
-    offset: 0,
-    count: 10,
-    options: {},
-  }));
+  const givenVectors = {
+    of: () => settled({ vector: null, failed: false }),
+  } as unknown as GivenVectors;
+  const question = { request, index: INDEX, plan, byWords, snapshot, givenVectors };
+  const page = { offset: 0, count: 10, options: {} };
+  const searched = await run(searchByVectors(question, { page: () => page }));
   const neighbours = searched.matched.program.neighbours?.rows.map(({ seq }) => seq) ?? [];
   return { searches, mode: searched.mode, found: searched.foundByWords, neighbours: neighbours.sort() };
 }

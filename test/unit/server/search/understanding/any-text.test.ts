@@ -4,6 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { operationsIn } from "../../../../../engine-wasm/host/programs/filter-program.js";
+import { run, settled } from "../../../../../server/ground/jobs/work.js";
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../../../server/ground/limits.js";
 import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
 import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
@@ -47,11 +48,11 @@ const wordsOf = (text: string): string[] =>
 function credulous(): Meaning<QueryRequest> {
   return new Meaning<QueryRequest>(
     {
-      attempt: (request) => Promise.resolve(request),
-      found: async () => 9,
+      attempt: (request) => settled(request),
+      found: () => settled(9),
       full: () => 9,
-      count: async ({ q, filter }, phrases) =>
-        phrases !== undefined || (q.includes('"') && operationsIn(filter) === 0) ? 0 : 9,
+      count: ({ q, filter }, phrases) =>
+        settled(phrases !== undefined || (q.includes('"') && operationsIn(filter) === 0) ? 0 : 9),
       filter: (filterBy) => compileFilter(filterBy, INDEX, DEFAULT_LIMITS),
     },
     { ...DEFAULT_LIMITS, understandingTrialsMax: 1_000 },
@@ -91,12 +92,12 @@ describe("any text", () => {
     await fc.assert(
       fc.asyncProperty(typed.filter(askable), async (text) => {
         const request = readQueryRequest({ q: text }, INDEX, DEFAULT_LIMITS);
-        const context = (await credulous().named(request, FACTS))?.context ?? null;
+        const context = (await run(credulous().named(request, FACTS)))?.context ?? null;
         if (context === null) return;
         const { rewritten_query: query } = context;
         const known = new Set(wordsOf(text));
         for (const word of wordsOf(query)) expect(known).toContain(word);
-        const again = await credulous().named({ ...request, q: query }, FACTS);
+        const again = await run(credulous().named({ ...request, q: query }, FACTS));
         expect(again?.context ?? null).toBeNull();
       }),
       { numRuns: 3_000 },

@@ -2,6 +2,7 @@
 // of values is limited.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IndexRecord } from "../../../../../server/catalog/records/index-record.js";
+import { run, settled } from "../../../../../server/ground/jobs/work.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";
 import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
@@ -38,25 +39,29 @@ function world(limits: Partial<Limits> = {}, valuesMax?: number) {
   const counted: number[] = [];
   const count: Question["count"] = ({ generation }, fields, valuesMax) => {
     counted.push(generation);
-    return Promise.resolve(
-      fields.map((field): FieldValues => {
-        const values = (SHOP_VALUES[field.name] ?? []).slice(0, valuesMax);
-        return { field, values: values.map((value) => ({ value, count: 1 })) };
-      }),
+    return settled(
+      Promise.resolve(
+        fields.map((field): FieldValues => {
+          const values = (SHOP_VALUES[field.name] ?? []).slice(0, valuesMax);
+          return { field, values: values.map((value) => ({ value, count: 1 })) };
+        }),
+      ),
     );
   };
   /** Asks about an index of ten documents, unless `rest` says otherwise. */
   const of = (shop: IndexRecord, snapshot: Standing, rest: Partial<Question> = {}) =>
-    memory.of({
-      record: shop,
-      schema: SCHEMA,
-      within: "",
-      documents: 10,
-      snapshot,
-      count,
-      behind: () => Promise.reject(new Error("not asked for")),
-      ...rest,
-    });
+    run(
+      memory.of({
+        record: shop,
+        schema: SCHEMA,
+        within: "",
+        documents: 10,
+        snapshot,
+        count,
+        behind: () => Promise.reject(new Error("not asked for")),
+        ...rest,
+      }),
+    );
   return { of, counted };
 }
 
@@ -113,7 +118,7 @@ it("if background counting keeps failing, a query finally waits for it and gets 
   const { of } = world();
   const shop = record(1);
   await of(shop, resolvedSchemaOf(3), LARGE);
-  const count = (): Promise<never> => Promise.reject(new Error("no shard"));
+  const count = () => settled(Promise.reject<never>(new Error("no shard")));
   for (let tries = 0; tries < 2; tries++) {
     vi.setSystemTime(Date.now() + FACTS_MS);
     let tried = 0;
@@ -134,7 +139,7 @@ it("nothing is kept while an index is rebuilt, or if counting fails", async () =
   const shop = record(1);
   for (let i = 0; i < 2; i++) await of(shop, resolvedSchemaOf(3, true));
   expect(counted).toHaveLength(2);
-  const failing = () => Promise.reject(new Error("no shard"));
+  const failing = () => settled(Promise.reject<never>(new Error("no shard")));
   await expect(of(shop, resolvedSchemaOf(4), { count: failing })).rejects.toThrow("no shard");
   await of(shop, resolvedSchemaOf(4));
   expect(counted).toHaveLength(3);

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { FilterProgram } from "../../../../../engine-wasm/host/programs/filter-program.js";
+import { run, settled } from "../../../../../server/ground/jobs/work.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { compileFilter } from "../../../../../server/question/filter/filter-compile.js";
 import { type QueryRequest, readQueryRequest } from "../../../../../server/question/request/query-request.js";
@@ -36,11 +37,11 @@ class Shop {
       {
         attempt: (request) => {
           this.asked.push(request.q);
-          return Promise.resolve(request);
+          return settled(request);
         },
-        found: async (request) => this.matching(request, "some"),
+        found: (request) => settled(this.matching(request, "some")),
         full: (request) => this.matching(request, "every"),
-        count: async (request, phrases) => this.having(phrases).matching(request, "every"),
+        count: (request, phrases) => settled(this.having(phrases).matching(request, "every")),
         filter: compiled,
       },
       limits,
@@ -99,7 +100,7 @@ function passesLeaf(product: Product, operation: FilterOp): boolean {
 const ask = (q: string, more: object = {}): QueryRequest =>
   readQueryRequest({ q, ...more }, INDEX, DEFAULT_LIMITS);
 const named = async (shop: Shop, q: string, more: object = {}, facts: IndexFacts = FACTS) =>
-  (await shop.meaning().named(ask(q, more), facts))?.context ?? null;
+  (await run(shop.meaning().named(ask(q, more), facts)))?.context ?? null;
 
 const SHOES: readonly Product[] = [
   { title: "runner", brand: "Adidas", color: "Red", category: "Shoes", price: 40 },
@@ -183,7 +184,7 @@ describe("a query that names a filter", () => {
   it("keeps the request's filter and sort", async () => {
     const shop = new Shop(SHOES);
     const request = ask("cheapest adidas", { filter_by: "price:>50", sort: "rating:desc" });
-    const meant = await shop.meaning().named(request, FACTS);
+    const meant = await run(shop.meaning().named(request, FACTS));
     expect(meant?.attempt.shape.sort?.map(({ field }) => field?.name)).toEqual(["rating"]);
     expect(meant?.context?.applied_filters.sort_by).toBeNull();
     expect(operationsOf(meant!.attempt.filter).map(({ op }) => op)).toEqual(["floatRange", "equals", "and"]);
@@ -203,15 +204,15 @@ describe("a query that names a filter", () => {
     let counted = 0;
     const meaning = new Meaning<QueryRequest>(
       {
-        attempt: (request) => Promise.resolve(request),
-        found: async () => 1,
+        attempt: (request) => settled(request),
+        found: () => settled(1),
         full: () => 1,
-        count: async () => ++counted,
+        count: () => settled(++counted),
         filter: compiled,
       },
       { ...DEFAULT_LIMITS, understandingTrialsMax: 2 },
     );
-    await meaning.named(ask("red adidas 4k shoes under 50"), FACTS);
+    await run(meaning.named(ask("red adidas 4k shoes under 50"), FACTS));
     expect(counted).toBeLessThanOrEqual(2);
   });
 });
@@ -334,7 +335,7 @@ describe("a query with few full matches", () => {
   const guess = async (shop: Shop, q: string) => {
     const meaning = shop.meaning();
     const request = ask(q);
-    return (await meaning.guessed(request, FACTS, request))?.context ?? null;
+    return (await run(meaning.guessed(request, FACTS, request)))?.context ?? null;
   };
 
   it("loses the words that merely ask", async () => {
