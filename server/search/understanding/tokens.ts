@@ -4,9 +4,10 @@
 // nothing about languages and indexes.
 
 import { queryParts } from "../../question/words/query-parts.js";
+import { type PieceKind, Pieces } from "./pieces.js";
 
 export interface TextPiece {
-  readonly kind: "word" | "number" | "symbol" | "sealed";
+  readonly kind: PieceKind | "sealed";
   /** The token's text without case and accents. Empty for a sealed token, so that it equals no word. */
   readonly key: string;
   /**
@@ -27,30 +28,23 @@ export interface TextPiece {
   readonly closes: boolean;
 }
 
-const PIECE =
-  /(?<number>(?<![\p{L}\p{M}\p{N}])\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,]\d+)?)|(?<word>[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*)|(?<symbol>[$€£¥<>=+"″&,–—-])/gu;
-const SEALED = { kind: "sealed", key: "", value: null, touches: false, opens: true, closes: true } as const;
 const LETTERS = /^[\p{L}\p{M}]/u;
-const APOSTROPHES = /['’]/g;
-/** Most words of queries and values match this; their keys need no character-by-character processing. */
-const PLAIN_WORD = /^[A-Za-z]+$/;
-const PLAIN_WORDS = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
-const ASCII = /^[\x20-\x7e]*$/;
 
 export function tokensOf(text: string): TextPiece[] {
   const tokens: TextPiece[] = [];
+  const pieces = new Pieces(text);
   for (const { quoted, excluded, start, end } of queryParts(text)) {
-    if (quoted || excluded) tokens.push({ ...SEALED, start, end });
-    else addPart(tokens, text, start, end);
+    if (quoted || excluded) tokens.push(sealed(start, end));
+    else
+      for (let at = start; pieces.next(at, end); at = pieces.end)
+        tokens.push(tokenOf(text, pieces, start, at, end));
   }
   return tokens;
 }
 
-/** Returns the keys of a phrase or value, without treating quotes and minus signs as sealing. */
+/** Returns the keys of a phrase, without treating quotes and minus signs as sealing. */
 export function keysOf(text: string): string[] {
-  const tokens: TextPiece[] = [];
-  addPieces(tokens, text, 0, text.length);
-  return tokens.map(({ key }) => key);
+  return keysIn(text, true);
 }
 
 /**
@@ -58,73 +52,66 @@ export function keysOf(text: string): string[] {
  * x`.
  */
 export function valueKeys(text: string): string[] {
-  if (PLAIN_WORDS.test(text)) return text.toLowerCase().split(" ");
+  return keysIn(text, false);
+}
+
+function keysIn(text: string, symbols: boolean): string[] {
   const keys: string[] = [];
-  for (const { 0: piece, groups } of text.matchAll(PIECE))
-    if (groups?.symbol === undefined) keys.push(fold(piece));
+  const pieces = new Pieces(text);
+  for (let at = 0; pieces.next(at, text.length); at = pieces.end)
+    if (symbols || pieces.kind !== "symbol") keys.push(pieces.key);
   return keys;
 }
 
-/** Removes case, accents and apostrophes. */
-function fold(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase().replaceAll("'", "");
-  return text
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .toLowerCase()
-    .replace(APOSTROPHES, "")
-    .replaceAll("ß", "ss")
-    .replaceAll("æ", "ae")
-    .replaceAll("œ", "oe")
-    .replaceAll("ø", "o");
+function sealed(start: number, end: number): TextPiece {
+  return { kind: "sealed", key: "", value: null, start, end, touches: false, opens: true, closes: true };
 }
 
-/** Adds the tokens of a part that contains no spaces. */
-function addPart(tokens: TextPiece[], text: string, start: number, end: number): void {
-  const part = text.slice(start, end);
-  if (!PLAIN_WORD.test(part)) addPieces(tokens, text, start, end);
-  else {
-    const key = part.toLowerCase();
-    tokens.push({ kind: "word", key, value: null, start, end, touches: false, opens: true, closes: true });
-  }
+/**
+ * Returns the token of a piece in the part [from, to), which contains no spaces. `last` is the end of the
+ * piece before it.
+ */
+function tokenOf(
+  text: string,
+  { kind, key, start, end }: Pieces,
+  from: number,
+  last: number,
+  to: number,
+): TextPiece {
+  return {
+    kind,
+    key,
+    value: kind === "number" && standsAlone(text, from, start, end, to) ? numberOf(key) : null,
+    start,
+    end,
+    touches: start > from && last === start,
+    opens: start === from || OPENERS.includes(text.charAt(start - 1)),
+    closes: isClosed(text, end, to),
+  };
 }
 
-function addPieces(tokens: TextPiece[], text: string, from: number, to: number): void {
-  const part = text.slice(from, to);
-  let last = -1;
-  for (const match of part.matchAll(PIECE)) {
-    const [piece] = match;
-    const { number, symbol } = match.groups as { number?: string; symbol?: string };
-    const at = match.index;
-    // Numbers are matched first: the word pattern would join a number and the word after it.
-    const kind = number !== undefined ? "number" : symbol !== undefined ? "symbol" : "word";
-    tokens.push({
-      kind,
-      key: kind === "symbol" ? symbolKey(piece) : fold(piece),
-      value: kind === "number" && standsAlone(part, at, at + piece.length) ? numberOf(piece) : null,
-      start: from + at,
-      end: from + at + piece.length,
-      touches: at > 0 && last === at,
-      opens: at === 0 || /[\s,;:(!?]$/.test(part.slice(0, at)),
-      closes: /^(?:[,;:)!?.'’"]*(?:\s|$)|[,;])/.test(part.slice(at + piece.length)),
-    });
-    last = at + piece.length;
-  }
+const OPENERS = ",;:(!?";
+const CLOSERS = ",;:)!?.'’\"";
+
+/** True if only punctuation follows in the part, or a comma or semicolon immediately. */
+function isClosed(text: string, end: number, to: number): boolean {
+  let at = end;
+  while (at < to && CLOSERS.includes(text.charAt(at))) at++;
+  return at === to || text[end] === "," || text[end] === ";";
 }
 
 /**
  * True if the number is not part of a longer word or code: no letter or joining sign precedes it, and no
  * joining sign follows it.
  */
-function standsAlone(part: string, start: number, end: number): boolean {
-  const before = part.slice(0, start);
-  if (/[\p{L}\p{M}\p{N}]$/u.test(before) || /[/:.#*_]$/u.test(before)) return false;
-  if (/[\p{L}\p{M}][^\s]*[-–—]$/u.test(before)) return false;
-  return !/^(?:[/:#*_]|\.\d|[\p{L}\p{M}]+[\p{N}-])/u.test(part.slice(end)) && !isFraction(part, start);
-}
-
-function isFraction(part: string, start: number): boolean {
-  return part.slice(Math.max(0, start - 2), start).includes("/");
+function standsAlone(text: string, from: number, start: number, end: number, to: number): boolean {
+  if (start === from && end === to) return true;
+  const before = text.slice(from, start);
+  if (/[\p{L}\p{M}\p{N}/:.#*_]$/u.test(before)) return false;
+  if (/[-–—]$/.test(before) && /[\p{L}\p{M}]/u.test(before)) return false;
+  return (
+    !/^(?:[/:#*_]|\.\d|[\p{L}\p{M}]+[\p{N}-])/u.test(text.slice(end, to)) && !before.slice(-2).includes("/")
+  );
 }
 
 /**
@@ -144,11 +131,6 @@ function numberOf(text: string): number | null {
   }
   const value = Number(digits);
   return Number.isFinite(value) && value < 1e15 ? value : null;
-}
-
-function symbolKey(symbol: string): string {
-  if (symbol === "–" || symbol === "—") return "-";
-  return symbol === "″" ? '"' : symbol;
 }
 
 /** True for letters that touch a number, such as `inch` in 55inch. */

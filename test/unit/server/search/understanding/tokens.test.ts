@@ -1,7 +1,14 @@
 // Splitting a query into tokens: their positions, which numbers stand alone, and which parts of the query are
 // left unchanged.
+import fc from "fast-check";
 import { expect, it } from "vitest";
-import { keysOf, tokensOf, valueKeys } from "../../../../../server/search/understanding/tokens.js";
+import { queryParts } from "../../../../../server/question/words/query-parts.js";
+import {
+  keysOf,
+  type TextPiece,
+  tokensOf,
+  valueKeys,
+} from "../../../../../server/search/understanding/tokens.js";
 
 const shown = (text: string): string =>
   tokensOf(text)
@@ -37,4 +44,74 @@ it.each([
   ["Insignia™", "insignia"],
 ])("the value %s has the keys %s", (value, keys) => {
   expect(valueKeys(value).join(" ")).toBe(keys);
+});
+
+/** Splits a part by one regular expression. The quick way through the text must find the same. */
+function plainTokens(text: string, from: number, to: number): TextPiece[] {
+  const PIECE =
+    /(?<number>(?<![\p{L}\p{M}\p{N}])\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,]\d+)?)|(?<word>[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*)|(?<symbol>[$€£¥<>=+"″&,–—-])/gu;
+  const part = text.slice(from, to);
+  let last = -1;
+  return [...part.matchAll(PIECE)].map(({ 0: piece, index: at, groups }) => {
+    const kind = (["number", "word", "symbol"] as const).find((one) => groups?.[one] !== undefined)!;
+    const [before, rest] = [part.slice(0, at), part.slice(at + piece.length)];
+    const isAlone =
+      !/[\p{L}\p{M}\p{N}/:.#*_]$|[\p{L}\p{M}]\S*[-–—]$/u.test(before) &&
+      !before.slice(-2).includes("/") &&
+      !/^(?:[/:#*_]|\.\d|[\p{L}\p{M}]+[\p{N}-])/u.test(rest);
+    const touches = at > 0 && last === at;
+    last = at + piece.length;
+    return {
+      kind,
+      key: plainKey(piece),
+      value: kind === "number" && isAlone ? plainNumber(piece) : null,
+      start: from + at,
+      end: from + last,
+      touches,
+      opens: at === 0 || /[\s,;:(!?]$/.test(before),
+      closes: /^(?:[,;:)!?.'’"]*$|[,;])/.test(rest),
+    };
+  });
+}
+
+function plainKey(piece: string): string {
+  const letters: Record<string, string> = { "–": "-", "—": "-", "″": '"', ß: "ss", æ: "ae", œ: "oe", ø: "o" };
+  if (letters[piece] !== undefined) return letters[piece];
+  return piece
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/['’]/g, "")
+    .replace(/[ßæœø]/g, (letter) => letters[letter]!);
+}
+
+function plainNumber(piece: string): number | null {
+  const isThousands = /^[1-9]\d*(?:([.,])\d{3})(?:\1\d{3})*$/.test(piece);
+  const digits = piece.replace(/[.,]/g, (separator, at) =>
+    isThousands || /[.,]/.test(piece.slice(at + 1)) ? "" : separator && ".",
+  );
+  const value = Number(digits);
+  return value < 1e15 ? value : null;
+}
+
+it("any text has the tokens that one regular expression finds", () => {
+  const pieces =
+    "a Bc x7 ß É e\u0301 l’eau women's 'a' 5 55inch 1,299.99 1.299,99 1,2,3 12,345,6 0.125 1/2 tn-2110 / -";
+  const piece = fc.oneof(
+    fc.constantFrom(...pieces.split(" "), ..." \u00a0\n$€″–—\"'’,.;:()!?#*_&+<>=-™½٥５😀\ud800\udc00"),
+    fc.string({ unit: "binary", maxLength: 2 }),
+  );
+  const text = fc.array(piece, { maxLength: 16 }).map((all) => all.join(""));
+  fc.assert(
+    fc.property(text, (some) => {
+      const expected = queryParts(some).flatMap(({ quoted, excluded, start, end }) =>
+        quoted || excluded
+          ? { kind: "sealed", key: "", value: null, start, end, touches: false, opens: true, closes: true }
+          : plainTokens(some, start, end),
+      );
+      expect(tokensOf(some)).toEqual(expected);
+      expect(keysOf(some)).toEqual(plainTokens(some, 0, some.length).map(({ key }) => key));
+    }),
+    { numRuns: 5_000 },
+  );
 });
