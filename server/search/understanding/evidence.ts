@@ -6,6 +6,7 @@ import { both } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { type IndexFacts, type NamedValue, singular } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
+import { ARTICLE, CONNECTIVE, cuesOf } from "./languages/cues.js";
 import type { ReadText } from "./read.js";
 import { filled, keptText, type Reading, spanText, valueFilter } from "./reading.js";
 import { type TextPiece, tokensOf, valueKeys } from "./tokens.js";
@@ -192,7 +193,7 @@ export class Evidence {
    * be a product: `the latest craze`.
    */
   #isTitle(facts: IndexFacts): boolean {
-    const isArticle = ({ key }: TextPiece): boolean => LANGUAGES.some(({ articles }) => articles.has(key));
+    const isArticle = ({ key }: TextPiece): boolean => (cuesOf(key) & ARTICLE) !== 0;
     const rest = tokensOf(this.#rest());
     if (rest.length === 0 || !isArticle(this.#read.tokens[0]!)) return false;
     return rest.every(isArticle) || !namesProduct(rest, facts);
@@ -201,7 +202,7 @@ export class Evidence {
   /** Returns the first position of the reading after words such as `with` or `for`. */
   #coreOf({ from, to }: Reading): number {
     const isConnective = (place: number): boolean =>
-      LANGUAGES.some(({ connectives }) => connectives.has(this.#read.tokens[place]!.key));
+      (cuesOf(this.#read.tokens[place]!.key) & CONNECTIVE) !== 0;
     let at = from;
     while (at < to - 1 && isConnective(at)) at++;
     return at;

@@ -50,6 +50,8 @@ export class IndexFacts {
    */
   readonly #values = new Map<string, NamedValue[]>();
   readonly #singular = new Map<string, NamedValue[]>();
+  /** First words of all facet values, and of the singular of values that have only one key. */
+  readonly #firsts = new Set<string>();
   /** One-word facet values that a query may misspell, by length and first letter. */
   readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
   readonly #named = new Map<string, ResolvedField[]>();
@@ -91,6 +93,8 @@ export class IndexFacts {
       for (const value of grouped(field, subject, values)) {
         size++;
         wordsMax = Math.max(wordsMax, value.keys.length);
+        this.#firsts.add(firstWord(value.keys[0]!));
+        if (value.keys.length === 1) this.#firsts.add(firstWord(singular(value.keys[0]!)));
         addTo(this.#values, value.keys.join(" "), value);
         addTo(this.#singular, singularKey(value.keys), value);
         if (value.keys.length === 1 && subject !== "other") this.#addSpelled(value.keys[0]!, value);
@@ -98,6 +102,11 @@ export class IndexFacts {
     }
     this.wordsMax = wordsMax;
     this.size = size;
+  }
+
+  /** False if `values` finds none for any keys that begin with this one. */
+  beginsValue(key: string): boolean {
+    return this.#firsts.has(firstWord(key)) || this.#firsts.has(firstWord(singular(key)));
   }
 
   /**
@@ -260,10 +269,16 @@ function singularKey(keys: readonly string[]): string {
  * a real word.
  */
 export function singular(key: string): string {
-  if (key.length < 3 || key.endsWith("ss")) return key;
+  if (key.length < 3 || !key.endsWith("s") || key.endsWith("ss")) return key;
   if (key.endsWith("ies")) return `${key.slice(0, -3)}y`;
   if (/(?:[sxz]|ch|sh)es$/.test(key)) return key.slice(0, -2);
-  return key.endsWith("s") ? key.slice(0, -1) : key;
+  return key.slice(0, -1);
+}
+
+/** A few letters, such as U+FDFA, stand for several words, so that a key may contain spaces. */
+function firstWord(key: string): string {
+  const end = key.indexOf(" ");
+  return end === -1 ? key : key.slice(0, end);
 }
 
 function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {

@@ -18,6 +18,7 @@ import {
 } from "./evidence.js";
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
+import { AND, CONNECTIVE, cuesOf, GOES_WITH } from "./languages/cues.js";
 import { contextOf } from "./message.js";
 import { isPronoun } from "./negations.js";
 import { type ReadText, readText } from "./read.js";
@@ -88,18 +89,18 @@ export class Meaning<A> {
    */
   *guessed(request: QueryRequest, facts: IndexFacts, attempt: A): Work<Understood<A> | null> {
     const read = readText(request.q, facts, FIXED_LIMITS.understandingTokensMax);
-    if (read === null || (read.fillers.length === 0 && read.values.length === 0)) return null;
+    if (read === null) return null;
     const before = this.#asking.full(attempt);
+    const values = before === 0 ? read.values.filter(({ corrected }) => corrected === undefined) : [];
+    const candidates = [
+      ...(asksForSomething(read, facts) ? [read.fillers] : []),
+      ...values.map((value) => [...read.fillers, value]),
+    ];
+    if (candidates.length === 0) return null;
     const evidence = new Evidence(this.#trials, request, read);
     if (before > 0 && (yield* evidence.isPhrase())) return null;
     let best = before;
     let readings: readonly Reading[] = [];
-    const candidates = [
-      ...(asksForSomething(read, facts) ? [read.fillers] : []),
-      ...read.values
-        .filter(({ corrected }) => before === 0 && corrected === undefined)
-        .map((value) => [...read.fillers, value]),
-    ];
     for (const candidate of candidates) {
       const asked = candidate === read.fillers ? asSpelled(request, request.q) : request;
       const documents = yield* this.#count(asked, read, candidate);
@@ -212,7 +213,8 @@ export class Meaning<A> {
 
   #context(meant: Rewritten, read: ReadText, guessed: boolean): AiContext {
     const unused = read.values.filter((value) => !meant.readings.includes(value));
-    return contextOf(meant, { ...read, guessed, unused });
+    const { text, tokens, language } = read;
+    return contextOf(meant, { text, tokens, language, guessed, unused });
   }
 }
 
@@ -256,9 +258,7 @@ function asksForSomething({ tokens, fillers }: ReadText, facts: IndexFacts): boo
   const rest = tokens.filter((_, place) => !fillers.some(({ from, to }) => from <= place && place < to));
   const [first] = rest;
   if (fillers.length === 0 || first === undefined) return false;
-  const joins = LANGUAGES.some(({ connectives, goesWith, and }) =>
-    [connectives, goesWith, and].some((words) => words.has(first.key)),
-  );
+  const joins = (cuesOf(first.key) & (CONNECTIVE | GOES_WITH | AND)) !== 0;
   return !joins && !isPronoun(rest.at(-1)!.key) && namesProduct(rest, facts);
 }
 

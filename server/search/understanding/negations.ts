@@ -1,6 +1,7 @@
 // Finds negations in a query, such as `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`.
 // Documents that contain the negated words come last.
 import { LANGUAGES } from "./languages/all.js";
+import { ARTICLE, CONNECTIVE, cuesOf, WITHOUT } from "./languages/cues.js";
 import { type Language, phraseAt } from "./languages/language.js";
 import { filled, type Reading, spanText } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
@@ -19,6 +20,7 @@ export function negationAt(
   at: number,
   isCue: (place: number) => boolean,
 ): Reading | null {
+  if ((cuesOf(tokens[at]!.key) & WITHOUT) === 0) return null;
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   for (const language of LANGUAGES) {
     if (phraseAt(language.setPhrases, at, keyAt) !== null) return null;
@@ -80,9 +82,7 @@ function deniedAt(
 
 function isDeniable({ kind, key }: TextPiece, language: Language): boolean {
   if (kind !== "word" || key.length < 2 || !/\p{L}/u.test(key)) return false;
-  return (
-    !LANGUAGES.some((one) => one.connectives.has(key) || one.articles.has(key)) && !isJoining(key, language)
-  );
+  return (cuesOf(key) & (CONNECTIVE | ARTICLE)) === 0 && !isJoining(key, language);
 }
 
 function isJoining(key: string, { and }: Language): boolean {

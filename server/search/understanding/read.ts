@@ -3,25 +3,45 @@
 // readings. meaning.ts, which can query the index, decides which readings are used.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
+import { AND, ARTICLE, BOUND, CONNECTIVE, cuesOf, FILLER, WITHOUT } from "./languages/cues.js";
 import { type Language, type Phrases, phraseAt } from "./languages/language.js";
 import { negationAt } from "./negations.js";
 import { rangeAt } from "./ranges.js";
 import type { Reading } from "./reading.js";
 import { sortAt } from "./sorts.js";
 import { type TextPiece, tokensOf } from "./tokens.js";
-import { isFunctionWord, misspeltValueAt, namedValueAt, valueAt } from "./values.js";
+import { isFunctionWord, mayBeginValue, misspeltValueAt, namedValueAt, valueAt } from "./values.js";
 
-export interface ReadText {
+/** A text's readings. */
+export class ReadText {
   readonly text: string;
   readonly tokens: readonly TextPiece[];
   /** What the query says explicitly: ranges, sorts, negations, and values with their field's name. */
   readonly named: readonly Reading[];
-  /** Facet values mentioned in the text, in words that no named reading uses. */
-  readonly values: readonly Reading[];
   /** Polite and interrogative words that mean nothing for the search. */
   readonly fillers: readonly Reading[];
   /** Language of the first named reading, otherwise of the first filler, otherwise English. */
   readonly language: Language;
+  readonly #facts: IndexFacts;
+  #values: readonly Reading[] | null = null;
+
+  constructor(text: string, tokens: readonly TextPiece[], facts: IndexFacts) {
+    this.text = text;
+    this.tokens = tokens;
+    this.fillers = fillersOf(tokens);
+    this.named = namedReadings(text, tokens, facts, this.fillers);
+    this.language = this.named[0]?.language ?? this.fillers[0]?.language ?? LANGUAGES[0];
+    this.#facts = facts;
+  }
+
+  /**
+   * Facet values mentioned in the text, in words that no named reading uses. They are read when first asked
+   * for, because they take longest and most texts are answered without them.
+   */
+  get values(): readonly Reading[] {
+    this.#values ??= valueReadings(this.tokens, this.#facts, [...this.named, ...this.fillers], this.language);
+    return this.#values;
+  }
 }
 
 /**
@@ -31,43 +51,8 @@ export interface ReadText {
 export function readText(text: string, facts: IndexFacts, tokensMax: number): ReadText | null {
   const tokens = tokensOf(text);
   if (tokens.length === 0 || tokens.length > tokensMax) return null;
-  const fillers = fillersOf(tokens);
-  const isName = (key: string): boolean => facts.fieldNamed(key) !== null;
-  const named = mayNameAny(tokens, isName) ? namedReadings(text, tokens, facts, fillers) : [];
-  const language = named[0]?.language ?? fillers[0]?.language ?? LANGUAGES[0];
-  const taken = [...named, ...fillers];
-  return { text, tokens, named, fillers, values: valueReadings(tokens, facts, taken, language), language };
+  return new ReadText(text, tokens, facts);
 }
-
-/**
- * False if the text certainly has no explicit readings, which is true of most queries. A quick check, because
- * it needs only the words that can name a field (`names`) and not the index's facts.
- */
-export function mayName(text: string, names: ReadonlySet<string>): boolean {
-  const tokens = tokensOf(text);
-  return tokens.length >= 2 && mayNameAny(tokens, (key) => names.has(key));
-}
-
-/** True if a range, a sort, a negation or a named value may begin at any of the tokens. */
-function mayNameAny(tokens: readonly TextPiece[], isName: (key: string) => boolean): boolean {
-  const keyAt = (place: number): string | undefined => tokens[place]?.key;
-  return tokens.some(
-    ({ kind, key, value }, at) =>
-      kind !== "sealed" &&
-      (value !== null ||
-        isName(key) ||
-        (NAMING_KEYS.has(key) &&
-          LANGUAGES.some(
-            (language) =>
-              phraseAt(language.without, at, keyAt) !== null || phraseAt(language.sorts, at, keyAt) !== null,
-          ))),
-  );
-}
-
-/** First words of all negations and sorts. */
-const NAMING_KEYS: ReadonlySet<string> = new Set(
-  LANGUAGES.flatMap(({ without, sorts }) => [...without.keys(), ...sorts.keys()]),
-);
 
 function namedReadings(
   text: string,
@@ -78,14 +63,15 @@ function namedReadings(
   const isBareEnd = (place: number): boolean =>
     place >= tokens.length || fillers.some(({ from }) => from === place);
   const isCue = (place: number): boolean => isBareEnd(place) || beginsCue(tokens, place, facts);
-  const isAnd = (place: number): boolean => LANGUAGES.some(({ and }) => and.has(tokens[place]?.key ?? ""));
+  const isAnd = (place: number): boolean => (cuesOf(tokens[place]?.key ?? "") & AND) !== 0;
   const ends = (place: number): boolean => isCue(place) || (isAnd(place) && isCue(place + 1));
+  const hasNumber = tokens.some(({ value }) => value !== null);
   const found: Reading[] = [];
   for (let at = 0; at < tokens.length; ) {
     const filler = fillers.find(({ from }) => from === at);
     const reading =
       filler === undefined
-        ? (rangeAt(tokens, at, facts, ends) ??
+        ? ((hasNumber ? rangeAt(tokens, at, facts, ends) : null) ??
           sortAt(tokens, at, facts) ??
           negationAt(text, tokens, at, isCue) ??
           namedValueAt(tokens, at, facts))
@@ -93,6 +79,7 @@ function namedReadings(
     if (reading !== null && !fillers.some((other) => overlap(reading, other))) found.push(reading);
     at = filler?.to ?? reading?.to ?? at + 1;
   }
+  if (found.length === 0) return found;
   return withArticles(tokens, clear(tokens, facts, found, fillers), fillers);
 }
 
@@ -101,14 +88,13 @@ function namedReadings(
  */
 function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFacts): boolean {
   const keyAt = (at: number): string | undefined => tokens[at]?.key;
-  const key = keyAt(place) ?? "";
+  const cues = cuesOf(keyAt(place) ?? "");
+  if ((cues & CONNECTIVE) !== 0 || sortAt(tokens, place, facts) !== null) return true;
   return (
-    LANGUAGES.some(
-      (language) =>
-        [language.without, language.before, language.between].some(
-          (table) => phraseAt(table as Phrases<unknown>, place, keyAt) !== null,
-        ) || language.connectives.has(key),
-    ) || sortAt(tokens, place, facts) !== null
+    (cues & (WITHOUT | BOUND)) !== 0 &&
+    LANGUAGES.some(({ without, before, between }) =>
+      [without, before, between].some((table) => phraseAt(table as Phrases<unknown>, place, keyAt) !== null),
+    )
   );
 }
 
@@ -131,8 +117,7 @@ function clear(
     ranges.some((other) => other !== reading && fieldOf(other) === fieldOf(reading));
   const sorts = found.filter(({ kind }) => kind === "sort");
   const taken = new Set([...found, ...fillers].flatMap(({ from, to }) => places(from, to)));
-  const isArticle = (place: number): boolean =>
-    LANGUAGES.some(({ articles }) => articles.has(tokens[place]!.key));
+  const isArticle = (place: number): boolean => (cuesOf(tokens[place]!.key) & ARTICLE) !== 0;
   const isTaken = (place: number): boolean => taken.has(place) || isArticle(place);
   const isThing = (place: number): boolean =>
     !isTaken(place) && !isFunctionWord(tokens[place]!.key) && !beginsCue(tokens, place, facts);
@@ -173,6 +158,7 @@ function overlap(a: Reading, b: Reading): boolean {
 function fillersOf(tokens: readonly TextPiece[]): Reading[] {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   const at = (place: number): Reading | null => {
+    if ((cuesOf(keyAt(place) ?? "") & FILLER) === 0) return null;
     for (const language of LANGUAGES) {
       const phrase = phraseAt(language.fillers, place, keyAt);
       if (phrase === null) continue;
@@ -241,7 +227,7 @@ function longestFrom(
   isFree: (place: number) => boolean,
 ): Reading | null {
   for (let at = Math.max(0, end - facts.wordsMax + 1); at <= end; at++) {
-    if (!places(at, end + 1).every(isFree)) continue;
+    if (!mayBeginValue(tokens[at]!, facts) || !places(at, end + 1).every(isFree)) continue;
     const reading = valueAt(
       tokens.slice(0, end + 1),
       at,

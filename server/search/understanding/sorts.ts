@@ -1,6 +1,7 @@
 // Finds sorts in a query, such as `cheapest`, `neueste`, `les mieux notés`, `más barato`.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
+import { cuesOf, SORT } from "./languages/cues.js";
 import { phraseAt } from "./languages/language.js";
 import type { Reading } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
@@ -10,6 +11,7 @@ import type { TextPiece } from "./tokens.js";
  * everything that there is, such as `the oldest city in the world`, is not a sort.
  */
 export function sortAt(tokens: readonly TextPiece[], at: number, facts: IndexFacts): Reading | null {
+  if ((cuesOf(tokens[at]!.key) & SORT) === 0) return null;
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   const isAboutAll = (place: number): boolean =>
     LANGUAGES.some(({ ofAll }) => phraseAt(ofAll, place, keyAt) !== null);

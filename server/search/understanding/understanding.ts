@@ -14,8 +14,8 @@ import { planQuery } from "../matching/plan.js";
 import { claimed } from "./endpoint-answer.js";
 import { EndpointReader, type EndpointReaderOptions } from "./endpoint-reader.js";
 import { type CountValues, FactsMemory, type KnownFacts } from "./facts-memory.js";
+import { mayHaveFillers, mayHaveValues, mayName } from "./glance.js";
 import { type Asking, isPoor, Meaning } from "./meaning.js";
-import { mayName } from "./read.js";
 import { tokensOf } from "./tokens.js";
 
 export class QueryUnderstanding implements Understanding {
@@ -45,18 +45,24 @@ export class QueryUnderstanding implements Understanding {
     const { asked, index } = query;
     let meaning: Meaning<Attempt> | null = null;
     let known: KnownFacts | null = null;
-    if (mayName(asked.q, this.#memory.names(index.record, index.schema))) {
+    const tokens = tokensOf(asked.q);
+    if (mayName(tokens, this.#memory.names(index.record, index.schema))) {
       known = yield* this.#facts(query);
       meaning = this.#meaning(query);
       const named = yield* orNothing(meaning.named(asked, known.facts));
       if (named !== null) return { ...named, lasting: known.current };
     }
     const attempt = yield* query.attempt(asked);
-    if (isPoor(attempt.matched.fullMatches)) {
+    const { fullMatches } = attempt.matched;
+    const hasFillers = mayHaveFillers(tokens);
+    // A value is guessed only if no document contains all words.
+    if (isPoor(fullMatches) && (hasFillers || fullMatches === 0)) {
       known ??= yield* this.#facts(query);
-      meaning ??= this.#meaning(query);
-      const guessed = yield* orNothing(meaning.guessed(asked, known.facts, attempt));
-      if (guessed !== null) return { ...guessed, lasting: known.current };
+      if (hasFillers || mayHaveValues(tokens, known.facts)) {
+        meaning ??= this.#meaning(query);
+        const guessed = yield* orNothing(meaning.guessed(asked, known.facts, attempt));
+        if (guessed !== null) return { ...guessed, lasting: known.current };
+      }
     }
     return { attempt, context: null, lasting: known?.current ?? true };
   }

@@ -67,6 +67,9 @@ const STARS: ReadonlySet<string> = new Set(
   "star stars stern sterne sternen etoile etoiles estrella estrellas".split(" "),
 );
 
+/** All words and symbols that can be a number's unit. */
+export const AMOUNT_WORDS: readonly string[] = [...BY_NAME.keys(), ...CURRENCY_NAMES, ...STARS];
+
 export function isCurrency(key: string): boolean {
   return CURRENCY_NAMES.has(key);
 }

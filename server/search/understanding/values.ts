@@ -5,7 +5,17 @@
 import { editsWithin } from "../../question/words/typos/edits-within.js";
 import type { IndexFacts, NamedValue } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
-import { type Language, phraseAt } from "./languages/language.js";
+import {
+  AND,
+  ARTICLE,
+  COLOUR,
+  CONNECTIVE,
+  cuesOf,
+  FIELD_NAME,
+  GOES_WITH,
+  NEGATION,
+} from "./languages/cues.js";
+import type { Language } from "./languages/language.js";
 import { filled, labelOf, type Reading, valueFilter } from "./reading.js";
 import type { TextPiece } from "./tokens.js";
 
@@ -38,8 +48,7 @@ export function valueAt(
   isLast: (place: number) => boolean,
   language: Language,
 ): Reading | null {
-  const before = tokens[at - 1];
-  if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
+  if (followsGoesWith(tokens, at)) return null;
   const found = longestValue(tokens, at, facts, () => true) ?? colourAt(tokens, at, facts, language);
   if (found === null || !isSaid(found.value)) return null;
   // The product itself comes last in most languages: `shoe rack` does not name a shoe. So a category counts
@@ -60,9 +69,8 @@ export function misspeltValueAt(
 ): Reading | null {
   const { kind, key, opens, closes } = tokens[at]!;
   if (!opens || !closes) return null;
-  const before = tokens[at - 1];
   if (kind !== "word" || key.length < ONE_EDIT_LETTERS_MIN || !/^\p{L}+$/u.test(key)) return null;
-  if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
+  if (followsGoesWith(tokens, at)) return null;
   const editsMax = key.length < TWO_EDITS_LETTERS_MIN ? 1 : 2;
   let near: NamedValue | null = null;
   for (let letters = key.length - editsMax; letters <= key.length + editsMax; letters++) {
@@ -74,6 +82,16 @@ export function misspeltValueAt(
   }
   if (near === null || near.subject === "category") return null;
   return { ...readingOf(near, at, at + 1, language), doubt: "share", corrected: near.spellings[0]! };
+}
+
+/** False if no value can begin at the token. */
+export function mayBeginValue({ kind, key, opens }: TextPiece, facts: IndexFacts): boolean {
+  return opens && kind !== "sealed" && (facts.beginsValue(key) || (cuesOf(key) & COLOUR) !== 0);
+}
+
+/** True after a word such as `for`: what follows is not the product, but what it goes with. */
+function followsGoesWith(tokens: readonly TextPiece[], at: number): boolean {
+  return (cuesOf(tokens[at - 1]?.key ?? "") & GOES_WITH) !== 0;
 }
 
 interface Found {
@@ -154,17 +172,11 @@ function isSaid({ keys, subject }: NamedValue): boolean {
   return !(keys.length === 1 && isFunctionWord(keys[0] as string));
 }
 
+const FUNCTION_WORD = ARTICLE | CONNECTIVE | GOES_WITH | AND | FIELD_NAME | NEGATION;
+
 /** True if the word only joins others, or names a field or a negation. */
 export function isFunctionWord(key: string): boolean {
-  return LANGUAGES.some(
-    (language) =>
-      language.articles.has(key) ||
-      language.connectives.has(key) ||
-      language.goesWith.has(key) ||
-      language.and.has(key) ||
-      language.names.has(key) ||
-      phraseAt(language.without, 0, (place) => (place === 0 ? key : undefined)) !== null,
-  );
+  return (cuesOf(key) & FUNCTION_WORD) !== 0;
 }
 
 function readingOf(value: NamedValue, from: number, to: number, language: Language): Reading {

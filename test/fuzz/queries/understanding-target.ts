@@ -3,8 +3,10 @@
 
 import { DEFAULT_LIMITS, FIXED_LIMITS } from "../../../server/ground/limits.js";
 import { compileFilter } from "../../../server/question/filter/filter-compile.js";
-import { mayName, readText } from "../../../server/search/understanding/read.js";
+import { mayName } from "../../../server/search/understanding/glance.js";
+import { readText } from "../../../server/search/understanding/read.js";
 import { rewritten } from "../../../server/search/understanding/reading.js";
+import { tokensOf } from "../../../server/search/understanding/tokens.js";
 import { queried } from "../../unit/server/record.js";
 import { factsOf, RECORD } from "../../unit/server/search/understanding/shop.js";
 import { finding, mutateText, type Target } from "../target.js";
@@ -37,15 +39,15 @@ export function understandingTarget(): Target {
     check(input) {
       const text = Buffer.from(input).toString("utf16le");
       const { user: before } = process.cpuUsage();
-      mayName(text, new Set(["brand"]));
+      mayName(tokensOf(text), new Set(["brand"]));
       const read = readText(text, facts, TOKENS_MAX);
+      const values = read?.values ?? [];
       const spent = (process.cpuUsage().user - before) / 1000;
       if (spent > CPU_MS_MAX) finding(`took ${spent} ms`);
       if (read === null) return;
       const { filterBy } = rewritten(text, read.tokens, [...read.named, ...read.fillers]);
       if (filterBy !== null) compileFilter(filterBy, index, DEFAULT_LIMITS);
-      for (const { filter } of read.values)
-        if (filter !== undefined) compileFilter(filter, index, DEFAULT_LIMITS);
+      for (const { filter } of values) if (filter !== undefined) compileFilter(filter, index, DEFAULT_LIMITS);
     },
     close: async () => undefined,
   };

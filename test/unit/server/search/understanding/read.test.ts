@@ -2,7 +2,7 @@
 // not be interpreted.
 import { describe, expect, it } from "vitest";
 import { FIXED_LIMITS } from "../../../../../server/ground/limits.js";
-import { mayName, readText } from "../../../../../server/search/understanding/read.js";
+import { readText } from "../../../../../server/search/understanding/read.js";
 import { rewritten } from "../../../../../server/search/understanding/reading.js";
 import { factsOf } from "./shop.js";
 
@@ -217,14 +217,6 @@ describe("an index without such fields", () => {
   it.each([["red shoes"], ["adidas shoes"]])("has no values: %s", (text) => {
     expect(readText(text, bare, TOKENS_MAX)?.values).toEqual([]);
   });
-});
-
-it("a glance at the words is enough for most queries", () => {
-  const names = new Set(["brand"]);
-  const looked = ["red shoes", "adidas", "50", "laptop bag", "🙂 🙃"].map((text) => mayName(text, names));
-  expect(looked).toEqual([false, false, false, false, false]);
-  const named = ["shoes under 50", "belt without buckle", "cheapest shoes", "brand adidas"];
-  expect(named.map((text) => mayName(text, names))).toEqual([true, true, true, true]);
 });
 
 it("a text of very many words is not read as a query", () => {
