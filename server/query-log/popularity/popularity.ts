@@ -14,12 +14,19 @@ export interface PopularQuery {
   readonly tokens: readonly Token[];
 }
 
+interface SearchedWord {
+  /** Number of searches for all queries that contain the word. */
+  searches: number;
+  /** Positions of these queries in `queries`. */
+  readonly queries: number[];
+}
+
 export class Popularity {
   readonly popular: Popular;
   /** Most frequent first. */
   readonly queries: readonly PopularQuery[];
   readonly #analyser: TextAnalyser;
-  readonly #searches = new Map<string, number>();
+  readonly #words = new Map<string, SearchedWord>();
   readonly #clicks: ReadonlyMap<string, number>;
 
   /** `before` is the index's previous instance, whose tokens are reused where possible. */
@@ -32,16 +39,22 @@ export class Popularity {
       const tokens = known.get(query) ?? analyser.tokens(query);
       return { value: query, count, tokens };
     });
-    for (const { tokens, count } of this.queries) {
-      for (const term of new Set(tokens.map((token) => token.term)))
-        this.#searches.set(term, (this.#searches.get(term) ?? 0) + count);
+    for (const [number, { tokens, count }] of this.queries.entries()) {
+      for (const term of new Set(tokens.map((token) => token.term))) {
+        const word = this.#words.get(term);
+        if (word === undefined) this.#words.set(term, { searches: count, queries: [number] });
+        else {
+          word.searches += count;
+          word.queries.push(number);
+        }
+      }
     }
     this.#clicks = new Map(popular.documents.map(({ document_id, clicks }) => [document_id, clicks]));
   }
 
   /** Number of searches for all popular queries that contain the word. */
   searchesOf(term: string): number {
-    return this.#searches.get(term) ?? 0;
+    return this.#words.get(term)?.searches ?? 0;
   }
 
   clicksOf(documentId: string): number {
@@ -53,19 +66,19 @@ export class Popularity {
    * that consists of exactly these words.
    */
   related(terms: readonly string[], max: number): PopularQuery[] {
+    if (!terms.some((term) => this.#words.has(term))) return [];
     const asked = new Set(terms);
-    if (asked.size === 0 || terms.every((term) => !this.#searches.has(term))) return [];
-    return this.queries
-      .map((query) => ({ query, shared: sharedWith(query, asked) }))
-      .filter(({ query, shared }) => shared * 2 >= asked.size && !isSame(query, terms))
-      .sort((a, b) => b.shared - a.shared)
+    /** How many of the words each query shares. */
+    const shared = new Map<number, number>();
+    for (const term of asked)
+      for (const number of this.#words.get(term)?.queries ?? [])
+        shared.set(number, (shared.get(number) ?? 0) + 1);
+    return [...shared]
+      .filter(([number, words]) => words * 2 >= asked.size && !isSame(this.queries[number]!, terms))
+      .sort(([a, wordsOfA], [b, wordsOfB]) => wordsOfB - wordsOfA || a - b)
       .slice(0, max)
-      .map(({ query }) => query);
+      .map(([number]) => this.queries[number]!);
   }
-}
-
-function sharedWith({ tokens }: PopularQuery, asked: ReadonlySet<string>): number {
-  return new Set(tokens.filter(({ term }) => asked.has(term)).map(({ term }) => term)).size;
 }
 
 function isSame({ tokens }: PopularQuery, terms: readonly string[]): boolean {

@@ -36,6 +36,7 @@ export function avoidingRules(
   analyser: TextAnalyser,
   shopRules: number,
 ): AvoidingRules | null {
+  if (avoided.length === 0) return null;
   const spellings = avoided.flatMap((text) => spellingsOf(analyser.terms(text), languages));
   const having = new FilterWriter();
   for (const slot of slots) {

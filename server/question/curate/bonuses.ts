@@ -23,6 +23,8 @@ const FIELD_START = POINT / 16;
 export const SKU_GROUP = 0;
 const BRAND_GROUP = 1;
 const BRAND_TERMS_MAX = 4;
+/** Marks the terms of whole values, such as brands, in a dictionary. */
+const BRAND_PREFIX = String.fromCharCode(TERM_VALUE);
 /** Only this many words at the beginning of a query are searched for brand names. */
 const BRAND_WORDS_MAX = 16;
 
@@ -36,7 +38,7 @@ export function bonusesOf(text: QueryText, schema: ResolvedSchema): SearchBonuse
 }
 
 function skuBonuses(text: QueryText, schema: ResolvedSchema): TermBonus[] {
-  const sku = skuText(text);
+  const sku = schema.skuSlots.length === 0 ? null : skuText(text);
   if (sku === null) return [];
   const [word] = text.terms;
   return schema.skuSlots.flatMap((slot) => [
@@ -52,17 +54,21 @@ function skuBonuses(text: QueryText, schema: ResolvedSchema): TermBonus[] {
 function brandBonuses(text: QueryText, schema: ResolvedSchema): TermBonus[] {
   const slot = schema.brandSlot;
   if (slot === null) return [];
-  const terms = text.terms.slice(0, BRAND_WORDS_MAX);
-  const names = new Set<string>();
-  for (let first = 0; first < terms.length; first++) {
-    for (let count = 1; count <= BRAND_TERMS_MAX && first + count <= terms.length; count++) {
-      names.add(terms.slice(first, first + count).join(" "));
+  const { terms } = text;
+  const end = Math.min(terms.length, BRAND_WORDS_MAX);
+  const values = new Set<string>();
+  for (let first = 0; first < end; first++) {
+    let value = BRAND_PREFIX + terms[first]!;
+    values.add(value);
+    for (let last = first + 1; last < Math.min(end, first + BRAND_TERMS_MAX); last++) {
+      value += ` ${terms[last]!}`;
+      values.add(value);
     }
   }
-  return [...names].map((name) => ({
+  return Array.from(values, (term) => ({
     group: BRAND_GROUP,
     slot,
-    term: { term: String.fromCharCode(TERM_VALUE) + name, prefix: false },
+    term: { term, prefix: false },
     bonus: BRAND,
   }));
 }

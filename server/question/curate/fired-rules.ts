@@ -12,7 +12,7 @@ import type { RankingRule, RuleType } from "../../catalog/records/rule.js";
 import type { ResolvedSchema } from "../../catalog/schema/resolved-schema.js";
 import type { TextAnalyser } from "../../catalog/schema/text-analyser.js";
 import { SkeinError } from "../../ground/errors.js";
-import type { Limits } from "../../ground/limits.js";
+import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { compileFilter, type FilteredIndex } from "../filter/filter-compile.js";
 import { recordTerms } from "../words/record-terms.js";
@@ -43,33 +43,76 @@ export interface CompiledRule {
 
 const NONE_FIRED: FiredRules = { rules: [], pins: [] };
 
-/**
- * Selects the rules that fire. `terms` are the terms of the query as typed. They are empty for a query that
- * browses, so that only rules without a condition fire.
- */
-export function firedRulesOf(
-  compiled: readonly CompiledRule[],
-  terms: readonly string[],
-  pinsMax: number,
-): FiredRules {
-  if (compiled.length === 0) return NONE_FIRED;
-  const stretches = new Stretches(terms);
-  // An entry without terms, such as one of symbols only, never occurs in a query.
-  const fired = compiled
-    .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
-    .slice(0, RULES_MAX);
+/** An index's rules, found by the words that fire them. */
+export class FiringRules {
+  /** In the order in which they are applied. */
+  readonly compiled: readonly CompiledRule[];
+  /** Numbers of the rules with a condition, by the first term of their first entry. */
+  readonly #byFirstTerm = new Map<string, number[]>();
+  /** Numbers of the rules without a condition, and their effects alone. */
+  readonly #always: readonly number[];
+  readonly #effectsOfAlways: FiredRules;
+  #hiding: FiringRules | null = null;
+
+  constructor(compiled: readonly CompiledRule[]) {
+    this.compiled = compiled;
+    const always: number[] = [];
+    for (const [number, { entries }] of compiled.entries()) {
+      const first = entries[0]?.[0];
+      // An entry without terms, such as one of symbols only, never occurs in a query.
+      if (entries.some(({ length }) => length === 0)) continue;
+      if (first === undefined) always.push(number);
+      else if (this.#byFirstTerm.has(first)) this.#byFirstTerm.get(first)!.push(number);
+      else this.#byFirstTerm.set(first, [number]);
+    }
+    this.#always = always;
+    this.#effectsOfAlways = effectsOf(always.map((number) => compiled[number]!));
+  }
+
+  /**
+   * Returns the effects of the rules that fire. `terms` are the terms of the query as typed. They are empty
+   * for a query that browses, so that only rules without a condition fire.
+   */
+  firedBy(terms: readonly string[]): FiredRules {
+    let candidates: Set<number> | null = null;
+    for (const term of terms) {
+      const numbers = this.#byFirstTerm.get(term);
+      // If the term is repeated, its rules have been added before.
+      if (numbers === undefined || candidates?.has(numbers[0]!)) continue;
+      candidates ??= new Set(this.#always);
+      for (const number of numbers) candidates.add(number);
+    }
+    if (candidates === null) return this.#effectsOfAlways;
+    const stretches = new Stretches(terms);
+    return effectsOf(
+      [...candidates]
+        .sort((a, b) => a - b)
+        .map((number) => this.compiled[number]!)
+        .filter(({ entries }) => entries.every((entry) => stretches.has(entry))),
+    );
+  }
+
+  /**
+   * Rules that hide the same documents and do nothing else. A rule that pins or buries documents is kept
+   * without its effect, because it still protects them from later rules that hide.
+   */
+  get hiding(): FiringRules {
+    this.#hiding ??= new FiringRules(hidingOnly(this.compiled));
+    return this.#hiding;
+  }
+}
+
+/** Returns the effects of rules that have fired, in their order. */
+function effectsOf(fired: readonly CompiledRule[]): FiredRules {
   if (fired.length === 0) return NONE_FIRED;
+  const applied = fired.slice(0, RULES_MAX);
   return {
-    rules: fired.map(searchRule),
-    pins: [...new Set(fired.flatMap(({ pins }) => pins))].slice(0, pinsMax),
+    rules: applied.map(searchRule),
+    pins: [...new Set(applied.flatMap(({ pins }) => pins))].slice(0, FIXED_LIMITS.queryPinsMax),
   };
 }
 
-/**
- * Returns rules that hide the same documents as the given rules and do nothing else. A rule that pins or
- * buries documents is kept without its effect, because it still protects them from later rules that hide.
- */
-export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
+function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
   if (!compiled.some(({ effect }) => effect === "hide")) return [];
   return compiled
     .filter(({ effect }) => effect !== "boost")

@@ -23,6 +23,8 @@ const OTHERS_MAX = 200;
  */
 const STRETCHES_MAX = 100;
 
+const NO_LENGTHS: readonly number[] = [];
+
 /** A synonym's terms, and a key that identifies them. */
 interface Entry {
   readonly key: string;
@@ -34,8 +36,8 @@ export class SynonymMap {
    * For each entry, by its key: the groups whose other entries may replace it. They are combined when needed.
    */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
-  /** The distinct lengths of all entries, in terms. */
-  readonly #lengths = new Set<number>();
+  /** For each term: the distinct lengths of the entries that begin with it, longest first. */
+  readonly #lengths = new Map<string, number[]>();
 
   constructor(groups: readonly SynonymGroup[], analyser: TextAnalyser) {
     for (const group of groups) {
@@ -49,6 +51,7 @@ export class SynonymMap {
         this.#add(root, entries);
       }
     }
+    for (const lengths of this.#lengths.values()) lengths.sort((a, b) => b - a);
   }
 
   get isEmpty(): boolean {
@@ -61,10 +64,10 @@ export class SynonymMap {
    */
   matches(terms: readonly string[]): SynonymMatch[] {
     const matches: SynonymMatch[] = [];
+    if (!terms.some((term) => this.#lengths.has(term))) return matches;
     const known = new Map<string, SynonymMatch["others"]>();
-    const lengths = [...this.#lengths].sort((a, b) => b - a);
     for (let first = 0; first < terms.length; first++) {
-      for (const count of lengths) {
+      for (const count of this.#lengths.get(terms[first]!) ?? NO_LENGTHS) {
         if (count > terms.length - first) continue;
         const key = keyOf(terms.slice(first, first + count));
         const others = known.get(key) ?? (known.size < STRETCHES_MAX ? this.#others(key) : []);
@@ -89,11 +92,14 @@ export class SynonymMap {
   }
 
   #add({ key, terms }: Entry, group: readonly Entry[]): void {
-    if (terms.length === 0) return;
+    const [first] = terms;
+    if (first === undefined) return;
     const known = this.#groups.get(key);
     if (known === undefined) this.#groups.set(key, [group]);
     else known.push(group);
-    this.#lengths.add(terms.length);
+    const lengths = this.#lengths.get(first);
+    if (lengths === undefined) this.#lengths.set(first, [terms.length]);
+    else if (!lengths.includes(terms.length)) lengths.push(terms.length);
   }
 }
 

@@ -12,7 +12,6 @@ import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { Popularity } from "../../query-log/popularity/popularity.js";
 import { avoidingRules } from "../../question/curate/avoided-words.js";
 import { bonusesOf } from "../../question/curate/bonuses.js";
-import { firedRulesOf } from "../../question/curate/fired-rules.js";
 import type { QueryRequest, QueryShape } from "../../question/request/query-request.js";
 import { type QueryText, readQueryText } from "../../question/words/query-text.js";
 import { type Variant, variantsOf } from "../../question/words/variants.js";
@@ -92,7 +91,7 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
   const languages = languagesOf(request.shape);
   const hasSkuField = slots.some((slot) => schema.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
-  const curation = firedRulesOf(index.rules, typed, FIXED_LIMITS.queryPinsMax);
+  const curation = index.rules.firedBy(typed);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
   const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
   const byRelevance = request.shape.sort === null || request.shape.sort[0]?.field === null;

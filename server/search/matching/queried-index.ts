@@ -9,7 +9,7 @@ import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import { Popularity } from "../../query-log/popularity/popularity.js";
 import type { Popular } from "../../query-log/reports/popular.js";
-import { type CompiledRule, RuleCompiler } from "../../question/curate/fired-rules.js";
+import { FiringRules, RuleCompiler } from "../../question/curate/fired-rules.js";
 import { languageStopWords } from "../../question/words/stop-words.js";
 import { SynonymMap } from "../../question/words/synonyms.js";
 
@@ -23,7 +23,7 @@ export interface QueriedIndex {
   readonly schema: ResolvedSchema;
   readonly analyser: TextAnalyser;
   readonly stopWords: ReadonlySet<string>;
-  readonly rules: readonly CompiledRule[];
+  readonly rules: FiringRules;
   readonly synonyms: SynonymMap;
   readonly popularity: Popularity;
 }
@@ -66,7 +66,9 @@ export class QueriedIndexes {
       analyser,
       stopWords: known?.stopWords ?? stopWordsOf(record, schema, analyser),
       rules:
-        known !== undefined && rulesKnown ? known.rules : this.#ruleCompiler.compile(rules, schema, analyser),
+        known !== undefined && rulesKnown
+          ? known.rules
+          : new FiringRules(this.#ruleCompiler.compile(rules, schema, analyser)),
       synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
       popularity:
         known !== undefined && popularKnown

@@ -5,6 +5,7 @@ import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { settled, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import { FiringRules } from "../../question/curate/fired-rules.js";
 import { readQueryRequest } from "../../question/request/query-request.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { largest } from "../../question/words/typos/ranked-typos.js";
@@ -34,7 +35,7 @@ export function* sharingRareWords(
   if (words.length === 0) return [];
   const body = { q: words.join(" "), prefix: false, num_typos: 0, per_page: count };
   const request = readQueryRequest(body, index, limits);
-  const plan = planQuery(request, { ...index, rules: [] }, scale);
+  const plan = planQuery(request, { ...index, rules: new FiringRules([]) }, scale);
   const known = yield* new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax)).asWritten();
   const program = {
     ...programOf(plan, "any", known.words, known.lengths),

@@ -11,7 +11,6 @@ import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { RequestLife } from "../../ground/jobs/request-life.js";
 import { settled, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
-import { hidingOnly } from "../../question/curate/fired-rules.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { readWithin } from "../../question/request/within.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
@@ -65,7 +64,7 @@ export function* suggest(
 ): Work<Suggestions> {
   const startedMs = performance.now();
   const queried = queriedIndexes.of(contents);
-  const index = { ...queried, rules: hidingOnly(queried.rules) };
+  const index = { ...queried, rules: queried.rules.hiding };
   const within = readWithin(filterOfAsker, index, limits);
   const request = readSuggestRequest(body, index, limits, within);
   const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };

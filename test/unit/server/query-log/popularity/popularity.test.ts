@@ -1,4 +1,5 @@
 // Popularity, as queries and suggestions use it.
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Popularity } from "../../../../../server/query-log/popularity/popularity.js";
 import { likelyTypos } from "../../../../../server/question/words/typos/noisy-channel.js";
@@ -36,6 +37,26 @@ describe("popularity", () => {
     expect(values(["red", "wool", "winter"])).toEqual([]);
     expect(values(["boot"])).toEqual([]);
     expect(values([])).toEqual([]);
+  });
+
+  test("relates what comparing every query would", () => {
+    const words = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 8 }), words, (texts, terms) => {
+        const queries = texts.map((text) => ({ query: text.join(" "), count: 1 }));
+        const shared = (query: string): number =>
+          new Set(terms.filter((term) => query.split(" ").includes(term))).size;
+        const expected = queries
+          .map(({ query }) => query)
+          .filter((query) => shared(query) > 0 && shared(query) * 2 >= new Set(terms).size)
+          .filter((query) => query !== terms.join(" "))
+          .sort((a, b) => shared(b) - shared(a))
+          .slice(0, 3);
+        const related = new Popularity({ queries, documents: [] }, analyser).related(terms, 3);
+        expect(related.map(({ value }) => value)).toEqual(expected);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test("analyses no query twice", () => {
