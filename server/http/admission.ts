@@ -7,12 +7,14 @@ import { FairQueue } from "../../shards/protocol/fair-queue.js";
 import type { Principal } from "../access/tenants/principal.js";
 import { SkeinError } from "../ground/errors.js";
 import { within } from "../ground/jobs/deadline.js";
-import type { RequestLife } from "../ground/jobs/request-life.js";
+import type { Held, RequestLife } from "../ground/jobs/request-life.js";
 import { WaitingTurn } from "../ground/jobs/waiting-turn.js";
 import type { Limits } from "../ground/limits.js";
 
 /** Share of the memory, and of the requests in flight, that one tenant may use. */
 const TENANT_SHARE = 0.5;
+/** Number of tenants whose shares are kept although they use nothing, so that few requests create one. */
+const SHARES_KEPT = 1_000;
 
 /**
  * Searches and everything else are admitted separately, so that a tenant's imports do not delay its searches.
@@ -26,10 +28,30 @@ export function admissions(limits: AdmissionLimits): Admissions {
 
 type AdmissionLimits = Pick<Limits, "workBytesMax" | "requestsInFlightMax" | "searchMsMax">;
 
+/** An amount that requests hold as long as they live. */
+class HeldAmount implements Held {
+  held = 0;
+  readonly #onRelease: (amount: number) => void;
+
+  constructor(onRelease: (amount: number) => void) {
+    this.#onRelease = onRelease;
+  }
+
+  hold(life: RequestLife, amount: number): void {
+    this.held += amount;
+    life.hold(this, amount);
+  }
+
+  release(amount: number): void {
+    this.held -= amount;
+    this.#onRelease(amount);
+  }
+}
+
 /** What a tenant's requests on this thread use and wait for. */
 interface Share {
-  requests: number;
-  bytes: number;
+  readonly requests: HeldAmount;
+  readonly bytes: HeldAmount;
   waiting: number;
 }
 
@@ -70,16 +92,12 @@ export class Admission {
   /** Counts a tenant's request in flight. Throws SK-SYS-429 if the tenant has too many. */
   begin(tenant: number, life: RequestLife): void {
     const share = this.#shareOf(tenant);
-    if (share.requests >= this.#tenantRequestsMax) {
+    if (share.requests.held >= this.#tenantRequestsMax) {
       throw new SkeinError("SK-SYS-429", "the tenant has too many requests in flight; retry in a moment", {
         retryAfter: 1,
       });
     }
-    share.requests++;
-    life.hold(() => {
-      share.requests--;
-      this.#forgetIfUnused(tenant, share);
-    });
+    share.requests.hold(life, 1);
   }
 
   /**
@@ -93,7 +111,7 @@ export class Admission {
     const wanted = Math.min(bytes, this.#tenantBytesMax);
     const share = this.#shareOf(tenant);
     if (this.#first === undefined && share.waiting === 0 && this.#fits(share, wanted)) {
-      this.#hold(tenant, share, life, wanted);
+      this.#hold(share, life, wanted);
       return undefined;
     }
     return within(this.#wait(sender, share, life, wanted), this.#waitMsMax, () => {
@@ -109,7 +127,7 @@ export class Admission {
       share.waiting++;
       const begin = (): void => {
         share.waiting--;
-        this.#hold(tenant, share, life, bytes);
+        this.#hold(share, life, bytes);
         resolve();
       };
       const giveUp = (reason: Error): void => {
@@ -123,19 +141,13 @@ export class Admission {
     });
   }
 
-  #hold(tenant: number, share: Share, life: RequestLife, bytes: number): void {
-    share.bytes += bytes;
+  #hold(share: Share, life: RequestLife, bytes: number): void {
     this.#bytes += bytes;
-    life.hold(() => {
-      share.bytes -= bytes;
-      this.#bytes -= bytes;
-      this.#admitSoon();
-      this.#forgetIfUnused(tenant, share);
-    });
+    share.bytes.hold(life, bytes);
   }
 
   #fits(share: Share, bytes: number): boolean {
-    return this.#bytes + bytes <= this.#bytesMax && share.bytes + bytes <= this.#tenantBytesMax;
+    return this.#bytes + bytes <= this.#bytesMax && share.bytes.held + bytes <= this.#tenantBytesMax;
   }
 
   /**
@@ -152,8 +164,8 @@ export class Admission {
   }
 
   /**
-   * Admits waiting requests, those of the keys with the least use first. If the first of them needs more
-   * than the thread has left, the others wait too: small requests must not keep a large one out for good.
+   * Admits waiting requests, those of the keys with the least use first. If the first of them needs more than
+   * the thread has left, the others wait too: small requests must not keep a large one out for good.
    */
   #admitWaiting(): void {
     for (;;) {
@@ -170,20 +182,30 @@ export class Admission {
   }
 
   #hasShare(tenant: number, bytes: number): boolean {
-    return (this.#shares.get(tenant)?.bytes ?? 0) + bytes <= this.#tenantBytesMax;
+    return (this.#shares.get(tenant)?.bytes.held ?? 0) + bytes <= this.#tenantBytesMax;
   }
 
   #shareOf(tenant: number): Share {
-    let share = this.#shares.get(tenant);
-    if (share === undefined) {
-      share = { requests: 0, bytes: 0, waiting: 0 };
-      this.#shares.set(tenant, share);
-    }
+    return this.#shares.get(tenant) ?? this.#newShare(tenant);
+  }
+
+  #newShare(tenant: number): Share {
+    const share: Share = {
+      requests: new HeldAmount(() => this.#forgetIfUnused(tenant, share)),
+      bytes: new HeldAmount((bytes) => {
+        this.#bytes -= bytes;
+        this.#admitSoon();
+        this.#forgetIfUnused(tenant, share);
+      }),
+      waiting: 0,
+    };
+    this.#shares.set(tenant, share);
     return share;
   }
 
   #forgetIfUnused(tenant: number, { requests, bytes, waiting }: Share): void {
-    if (requests === 0 && bytes === 0 && waiting === 0) this.#shares.delete(tenant);
+    if (this.#shares.size <= SHARES_KEPT) return;
+    if (requests.held === 0 && bytes.held === 0 && waiting === 0) this.#shares.delete(tenant);
   }
 }
 

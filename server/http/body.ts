@@ -49,11 +49,15 @@ export const jsonBytes: BodyReader<Uint8Array> = (asked) => readBytes(asked, JSO
 /**
  * Like `jsonBytes`, but a large body also waits for one of the tenant's time slices before it is returned.
  */
-export const jsonBytesInTurn: BodyReader<Uint8Array> = async (asked) => {
-  const bytes = await jsonBytes(asked);
-  await sliceFor(asked, bytes);
-  return bytes;
+export const jsonBytesInTurn: BodyReader<Uint8Array> = (asked) => {
+  const bytes = jsonBytes(asked);
+  return bytes instanceof Promise ? bytes.then((all) => inTurn(asked, all)) : inTurn(asked, bytes);
 };
+
+function inTurn(asked: Asked, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+  const slice = sliceFor(asked, bytes);
+  return slice === undefined ? bytes : slice.then(() => bytes);
+}
 
 /**
  * Reads the JSON body of a document route and decompresses it if it is gzipped. Does not parse or check the
@@ -85,7 +89,7 @@ export const documentStream: BodyReader<AsyncIterable<Uint8Array>> = async (aske
   return gzipped ? decompressStream(request.bodyStream()) : request.bodyStream();
 };
 
-function readBytes({ request, services }: Asked, accepted: RegExp): Promise<Uint8Array> {
+function readBytes({ request, services }: Asked, accepted: RegExp): Uint8Array | Promise<Uint8Array> {
   checkMedia(request, accepted, "application/json");
   if (!isPlain(encodingOf(request))) throw unsupportedEncoding(request, "identity");
   return request.body(services.limits.jsonBodyBytesMax, "SK-SYS-413");

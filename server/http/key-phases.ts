@@ -18,7 +18,7 @@ export function key<S extends SearchServices>(visit: Visit<S>): undefined {
   if (route.access === "open") return;
   visit.state = services.catalog.state;
   const mayBeInUrl = route.access === "index" && route.keyInUrl === true;
-  const inUrl = mayBeInUrl && request.header("authorization") === "" ? visit.query().get("api_key") : null;
+  const inUrl = mayBeInUrl && request.header("authorization") === "" ? visit.query.get("api_key") : null;
   visit.principal = identify(visit, inUrl);
   if (inUrl !== null) checkPublic(visit.principal);
 }

@@ -2,8 +2,8 @@
 // reply.
 import { isAudited } from "../access/audit/operations.js";
 import { checkRights } from "../access/tenants/principal.js";
-import { lateSearch } from "../fleet/threads/shard-errors.js";
 import { SkeinError } from "../ground/errors.js";
+import type { TimeLimit } from "../ground/jobs/request-life.js";
 import { key, rate } from "./key-phases.js";
 import { type IndexRequest, type IndexRoute, isSearch, type TenantRequest } from "./route.js";
 import { type Router, UNMATCHED } from "./router.js";
@@ -13,6 +13,8 @@ import { Visit } from "./visit.js";
 /** The state of HttpService that the phases read. */
 export interface Door<S extends SearchServices> {
   readonly router: Router<S>;
+  /** Limits the time of searches. */
+  readonly searchTime: TimeLimit;
   readonly stage: "opening" | "serving" | "stopping";
 }
 
@@ -41,12 +43,20 @@ const PHASES: readonly Phase[] = [
 /** The phases that each search in a multi-search passes through separately. */
 const INDEX_PHASES = [scope, index, open];
 
-/** Runs all phases. Resolves when the route's handler may run. Throws SkeinError and ClientGone. */
-export async function pass<S extends SearchServices>(visit: Visit<S>, door: Door<S>): Promise<void> {
-  for (const phase of PHASES) {
-    const waits = phase(visit, door);
-    if (waits !== undefined) await waits;
+/**
+ * Runs all phases from the one at `from` on. Returns undefined if the route's handler may run now, otherwise
+ * a promise that resolves when it may. Throws or rejects with SkeinError and ClientGone.
+ */
+export function pass<S extends SearchServices>(
+  visit: Visit<S>,
+  door: Door<S>,
+  from = 0,
+): Promise<void> | undefined {
+  for (let i = from; i < PHASES.length; i++) {
+    const waits = PHASES[i]!(visit, door);
+    if (waits !== undefined) return waits.then(() => pass(visit, door, i + 1));
   }
+  return undefined;
 }
 
 /**
@@ -100,12 +110,17 @@ function load<S extends SearchServices>({ services: { requests, limits } }: Visi
 function route<S extends SearchServices>(visit: Visit<S>, { router }: Door<S>): undefined {
   const { method, path } = visit.request;
   const isClosed = visit.services.settings.now.closedRoutes.includes(path);
-  Object.assign(visit, isClosed ? UNMATCHED : router.match(method, path));
+  const match = isClosed ? UNMATCHED : router.match(method, path);
+  visit.route = match.route;
+  visit.params = match.params;
 }
 
 /** A search must be answered in time. Its time includes the arrival of its body and every wait. */
-function time<S extends SearchServices>({ route: target, request, services }: Visit<S>): undefined {
-  if (isSearch(target)) request.life.limit(services.limits.searchMsMax, lateSearch);
+function time<S extends SearchServices>(
+  { route: target, request }: Visit<S>,
+  { searchTime }: Door<S>,
+): undefined {
+  if (isSearch(target)) request.life.limit(searchTime);
 }
 
 function stage<S extends SearchServices>({ route: target }: Visit<S>, { stage: now }: Door<S>): undefined {
@@ -189,10 +204,17 @@ function open<S extends SearchServices>(visit: Visit<S>): Promise<void> | undefi
     );
 }
 
-async function body<S extends SearchServices>(visit: Visit<S>): Promise<void> {
+function body<S extends SearchServices>(visit: Visit<S>): Promise<void> | undefined {
   const { route: target, request } = visit;
   if (target.access === "open" || target.body === undefined) return;
-  visit.body = (await request.life.whileWanted(Promise.resolve(target.body(visit)))) as never;
+  request.life.check();
+  const read: unknown = target.body(visit);
+  if (read instanceof Promise) return request.life.whileWanted(read).then((value) => keepBody(visit, value));
+  keepBody(visit, read);
+}
+
+function keepBody<S extends SearchServices>(visit: Visit<S>, value: unknown): void {
+  visit.body = value as never; // each route pairs its body reader with a handler for the same type
 }
 
 function unavailable(problem: string): SkeinError {

@@ -7,11 +7,14 @@ import type { HttpReply, TextReply } from "./transport/port.js";
 export const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
 export const NDJSON_TYPE = ["content-type", "application/x-ndjson; charset=utf-8"] as const;
 
+const NONE: HeaderLines = [];
+const JSON_HEADERS: HeaderLines = [JSON_TYPE];
 const DATA_START = Buffer.from('{"data":');
 const DATA_END = Buffer.from("}");
 
-export function jsonReply(status: number, value: unknown, headers: HeaderLines = []): TextReply {
-  return { status, headers: [JSON_TYPE, ...headers], body: JSON.stringify(value) };
+export function jsonReply(status: number, value: unknown, more: HeaderLines = NONE): TextReply {
+  const headers = more.length === 0 ? JSON_HEADERS : [JSON_TYPE, ...more];
+  return { status, headers, body: JSON.stringify(value) };
 }
 
 export function dataReply(data: unknown, status = 200): HttpReply {
@@ -20,7 +23,7 @@ export function dataReply(data: unknown, status = 200): HttpReply {
 
 /** A reply whose body is `json`, sent unchanged. */
 export function rawReply(json: Uint8Array): HttpReply {
-  return { status: 200, headers: [JSON_TYPE], body: json };
+  return { status: 200, headers: JSON_HEADERS, body: json };
 }
 
 /** A reply that puts `json` in the {data} envelope without parsing it. */
@@ -28,12 +31,13 @@ export function rawDataReply(json: Uint8Array): HttpReply {
   return rawReply(Buffer.concat([DATA_START, json, DATA_END]));
 }
 
-export function errorReply(error: SkeinError, headers: HeaderLines = []): TextReply {
-  const extra: [string, string][] = [];
+export function errorReply(error: SkeinError, headers: HeaderLines = NONE): TextReply {
+  let all = headers;
   if (error.retryAfter !== undefined)
-    extra.push(["retry-after", String(Math.max(1, Math.ceil(error.retryAfter)))]);
-  if (error.status === ERRORS["SK-SYS-401"].status) extra.push(["www-authenticate", 'Bearer realm="skein"']);
-  return jsonReply(error.status, errorBody(error), [...headers, ...extra]);
+    all = [...all, ["retry-after", String(Math.max(1, Math.ceil(error.retryAfter)))]];
+  if (error.status === ERRORS["SK-SYS-401"].status)
+    all = [...all, ["www-authenticate", 'Bearer realm="skein"']];
+  return jsonReply(error.status, errorBody(error), all);
 }
 
 /** The error that clients see after an unexpected failure. The real error is only logged. */

@@ -18,10 +18,10 @@ export interface RouteRequest<S extends SearchServices = Services> {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /**
-   * Parses the query string. Called only by routes that need it, because most have no parameters. Throws
+   * The query string's parameters. Parsed when they are read, because most requests have none. Throws
    * SK-SYS-400 if a parameter is repeated.
    */
-  query(): URLSearchParams;
+  readonly query: URLSearchParams;
 }
 
 /** `B` is the type that the route's body reader returns. */

@@ -3,9 +3,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AskedOperation, entryOf } from "../access/audit/operations.js";
-import { corsHeaders } from "../access/edge/cors.js";
-import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../access/edge/headers.js";
+import { CommonHeaders } from "../access/edge/common-headers.js";
+import { SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../access/edge/headers.js";
+import { lateSearch } from "../fleet/threads/shard-errors.js";
 import { SkeinError } from "../ground/errors.js";
+import { TimeLimit } from "../ground/jobs/request-life.js";
+import { Answering, Running } from "./answering.js";
 import { type Door, pass, unlessDeleted } from "./phases.js";
 import { errorReply, unexpected } from "./respond.js";
 import { isSearch, type Route } from "./route.js";
@@ -18,9 +21,10 @@ import {
   type HttpListener,
   type HttpReply,
   type HttpRequest,
-  type TextReply,
+  type SentRefusal,
+  type SentReply,
 } from "./transport/port.js";
-import { Visit } from "./visit.js";
+import type { Visit } from "./visit.js";
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 /** How often (ms) a stop looks whether it may go on. */
@@ -30,28 +34,26 @@ const DRAIN_LOOK_MS = 10;
  * that sends one request after another thus gets a reply with `Connection: close`, and not a reset.
  */
 const QUIET_MS = 250;
-/** Under this status, requests are counted whose client left before the reply. It is never sent. */
-const CLIENT_LEFT_STATUS = 499;
 
 export class HttpService<S extends SearchServices> {
   readonly #services: S;
-  readonly #door: { readonly router: Router<S>; stage: Door<S>["stage"] };
+  readonly #door: Omit<Door<S>, "stage"> & { stage: Door<S>["stage"] };
   readonly #elsewhere: HttpHandler | null;
-  readonly #securityHeaders: HeaderLines;
+  readonly #common: CommonHeaders;
   readonly #idPrefix = randomBytes(4).toString("hex");
-  /** Ends most requests' lives. There is only one, because an error is expensive to create. */
-  readonly #answered = new Error("the request has been answered");
   #requests = 0;
-  /** The requests that have not been completely answered yet. */
-  readonly #running = new Set<HttpRequest>();
+  readonly #running = new Running();
   #lastArrivalMs = 0;
 
   /** `elsewhere` answers requests that match none of `routes`. If it is null, they get 404. */
   constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
     this.#services = services;
     this.#elsewhere = elsewhere;
-    this.#door = { router: new Router(routes), stage: "opening" };
-    this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
+    const searchTime = new TimeLimit(services.limits.searchMsMax, lateSearch);
+    this.#door = { router: new Router(routes), searchTime, stage: "opening" };
+    this.#common = new CommonHeaders(
+      services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS,
+    );
   }
 
   /**
@@ -74,7 +76,7 @@ export class HttpService<S extends SearchServices> {
     const endMs = performance.now() + ms;
     while (!this.#isQuiet(listener.connections)) {
       if (performance.now() >= endMs) {
-        const requests = this.#unanswered();
+        const requests = this.#running.unanswered;
         if (requests > 0) this.#services.log.warn({ requests, ms }, "requests are cut off by the stop");
         return;
       }
@@ -83,18 +85,12 @@ export class HttpService<S extends SearchServices> {
   }
 
   #isQuiet(connections: number): boolean {
-    if (this.#unanswered() > 0) return false;
+    if (this.#running.unanswered > 0) return false;
     return connections === 0 || performance.now() - this.#lastArrivalMs >= QUIET_MS;
   }
 
-  #unanswered(): number {
-    let count = 0;
-    for (const { aborted } of this.#running) if (!aborted) count++;
-    return count;
-  }
-
-  /** Answers a request. Never rejects. */
-  readonly handle = (request: HttpRequest): Promise<HttpReply> => {
+  /** Answers a request. Neither throws nor rejects. */
+  readonly handle = (request: HttpRequest): SentReply | Promise<SentReply> => {
     const arrivedMs = performance.now();
     this.#lastArrivalMs = arrivedMs;
     return this.#elsewhere === null || this.#door.router.has(request.method, request.path)
@@ -102,77 +98,56 @@ export class HttpService<S extends SearchServices> {
       : this.#elsewhere(request);
   };
 
-  async #answer(request: HttpRequest, arrivedMs: number): Promise<HttpReply> {
+  #answer(request: HttpRequest, arrivedMs: number): SentReply | Promise<SentReply> {
     const id = this.#idOr(request.header("x-request-id"));
-    const visit = new Visit(this.#services, request, id);
+    const visit = new Answering(this.#services, request, id, this.#running, arrivedMs);
     if (this.#services.log.isLevelEnabled("debug")) visit.lookUpAddress();
-    this.#services.requests.add(1);
-    this.#running.add(request);
-    this.#services.recorder.requestStarted();
-    let reply: HttpReply;
+    let reply: HttpReply | Promise<HttpReply>;
     try {
-      reply = await this.#handle(visit);
-      if (request.method === "HEAD") reply = await withoutBody(reply);
+      reply = this.#handle(visit);
     } catch (error) {
-      reply = this.#failed(error, id, request);
+      reply = this.#failed(visit, error);
     }
-    const { status, body } = reply;
-    if (visit.asked !== null) await this.#audit(visit.asked, visit, reply);
-    return {
-      status,
-      headers: [
-        ...reply.headers,
-        ["x-request-id", id],
-        ...this.#securityHeaders,
-        ...corsHeaders(request.header("origin"), request.method, this.#services.settings.now.cors),
-      ],
-      body,
-      onFinished: (failure) => {
-        reply.onFinished?.(failure);
-        request.life.end(this.#answered);
-        visit.end?.();
-        const ms = performance.now() - arrivedMs;
-        const counted = request.aborted && status === 500 ? CLIENT_LEFT_STATUS : status;
-        this.#services.recorder.requestFinished(request.method, visit.route.path, counted, ms);
-        this.#finished(request, visit, status, arrivedMs, failure);
-      },
-    };
+    if (!(reply instanceof Promise)) return this.#complete(visit, reply);
+    return reply
+      .catch((error: unknown) => this.#failed(visit, error))
+      .then((settled) => this.#complete(visit, settled));
+  }
+
+  /** Adds to the visit what its reply is sent with. Writes the audit log, if the request belongs there. */
+  #complete(visit: Answering<S>, reply: HttpReply): SentReply | Promise<SentReply> {
+    const { request, services, asked } = visit;
+    visit.reply = reply;
+    visit.common = this.#common.of(request.header("origin"), request.method, services.settings.now.cors);
+    return asked === null ? visit : this.#audit(asked, visit).then(() => visit);
   }
 
   /**
    * Builds the reply to input that is not a valid HTTP request. `given` is its X-Request-Id, if that could be
    * read.
    */
-  readonly malformed = (why: SkeinError, given = ""): TextReply => {
+  readonly malformed = (why: SkeinError, given = ""): SentRefusal => {
     const id = this.#idOr(given);
     this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
-    const reply = errorReply(why);
-    return { ...reply, headers: [...reply.headers, ["x-request-id", id], ...this.#securityHeaders] };
+    return { reply: errorReply(why), id, common: this.#common.plain, finished: () => undefined };
   };
 
-  async #handle(visit: Visit<S>): Promise<HttpReply> {
-    try {
-      await pass(visit, this.#door);
-      const handle = visit.route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
-      const handled = handle(visit); // each route pairs its handler with a body reader of the same type
-      if (!isOneSearch(visit.route) || !(handled instanceof Promise)) return await handled;
-      return await visit.request.life.whileWanted(handled);
-    } catch (error) {
-      throw unlessDeleted(visit, error);
-    }
+  #handle(visit: Visit<S>): HttpReply | Promise<HttpReply> {
+    const waits = pass(visit, this.#door);
+    const reply = waits === undefined ? handled(visit) : waits.then(() => handled(visit));
+    return visit.request.method === "HEAD" ? withoutBody(reply) : reply;
   }
 
   /** Appends an operation to the audit log, and resolves once it is written. The reply is sent after that. */
-  async #audit(
-    asked: AskedOperation,
-    { id: requestId, address }: Visit<S>,
-    { status, data }: HttpReply,
-  ): Promise<void> {
+  async #audit(asked: AskedOperation, { id: requestId, address, reply }: Answering<S>): Promise<void> {
+    const { status, data } = reply;
     const entry = entryOf(asked, { requestId, address, status, data });
     if (entry !== null) await this.#services.audit.append(entry);
   }
 
-  #failed(error: unknown, id: string, request: HttpRequest): HttpReply {
+  #failed(visit: Visit<S>, thrown: unknown): HttpReply {
+    const { id, request } = visit;
+    const error = unlessDeleted(visit, thrown);
     if (error instanceof SkeinError) {
       if (error.status >= 500)
         this.#services.log.warn({ id, code: error.code, ...reasonOf(error) }, "request refused");
@@ -187,32 +162,22 @@ export class HttpService<S extends SearchServices> {
     return errorReply(failure);
   }
 
-  #finished(
-    request: HttpRequest,
-    { id, address: ip }: Visit<S>,
-    status: number,
-    arrivedMs: number,
-    failure: unknown,
-  ): void {
-    const { log, requests } = this.#services;
-    if (failure !== undefined && !request.aborted) log.error({ err: failure, id }, "reply cut short");
-    if (log.isLevelEnabled("debug")) {
-      const ms = Math.round((performance.now() - arrivedMs) * 1000) / 1000;
-      const { method, path, aborted } = request;
-      log.debug({ id, method, path, ip, status, ms, ...(aborted ? { aborted } : {}) }, "request");
-    }
-    requests.add(-1);
-    this.#running.delete(request);
-  }
-
   /** Returns the client's id if it is a valid one, otherwise a new one. */
   #idOr(given: string): string {
-    return REQUEST_ID.test(given) ? given : this.#newId();
+    return given !== "" && REQUEST_ID.test(given) ? given : this.#newId();
   }
 
   #newId(): string {
     return `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
+}
+
+/** The reply of the route's handler, as long as it is wanted. */
+function handled<S extends SearchServices>(visit: Visit<S>): HttpReply | Promise<HttpReply> {
+  const { route, request } = visit;
+  const handle = route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;
+  const reply = handle(visit);
+  return reply instanceof Promise && isOneSearch(route) ? request.life.whileWanted(reply) : reply;
 }
 
 /**
@@ -235,7 +200,8 @@ function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
  * Prepares the reply to a HEAD request. The transport sends the length of a text or of bytes, but not the
  * body itself. A stream is closed unread.
  */
-async function withoutBody(reply: HttpReply): Promise<HttpReply> {
+async function withoutBody(made: HttpReply | Promise<HttpReply>): Promise<HttpReply> {
+  const reply = await made;
   const { body } = reply;
   if (typeof body === "string" || body instanceof Uint8Array) return reply;
   await closeStream(body);

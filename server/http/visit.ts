@@ -48,7 +48,7 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
     return this.address;
   }
 
-  readonly query = (): URLSearchParams => {
+  get query(): URLSearchParams {
     const parameters = new URLSearchParams(this.request.query);
     const seen = new Set<string>();
     for (const name of parameters.keys()) {
@@ -58,5 +58,5 @@ export class Visit<S extends SearchServices> implements IndexRequest<never, S> {
       seen.add(name);
     }
     return parameters;
-  };
+  }
 }

@@ -10,16 +10,41 @@ export interface LifeMember {
   lifeEnded(reason: Error): void;
 }
 
-export class RequestLife {
+/** Something that a request holds, such as a share of the memory. */
+export interface Held {
+  /**
+   * Called when the request has been answered or its client has left, once for each `hold`, with the same
+   * amount. Must not throw.
+   */
+  release(amount: number): void;
+}
+
+/** One `hold`. They form a list, the latest first. */
+class Hold {
+  constructor(
+    readonly held: Held,
+    readonly amount: number,
+    readonly earlier: Hold | null,
+  ) {}
+}
+
+export class RequestLife implements LifeMember, Held {
   /**
    * Time in Date.now() milliseconds after which the request's result is useless; Infinity if it has no limit.
    */
   deadline = Number.POSITIVE_INFINITY;
   #reason: Error | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  readonly #members = new Set<LifeMember>();
-  /** Releases what the request holds; null once it has been answered or its client has left. */
-  #releases: (() => void)[] | null = [];
+  #limit: TimeLimit | null = null;
+  /** Those who take part. Null until the first one joins: most requests are answered before. */
+  #members: Set<LifeMember> | null = null;
+  /** What the request holds, the latest first. */
+  #holds: Hold | null = null;
+  /** True once the request has been answered or its client has left. */
+  #released = false;
+  /** Neighbours in the list of their time limit, which alone uses these members. */
+  earlier: RequestLife | null = null;
+  later: RequestLife | null = null;
+  limitEndsMs = 0;
 
   /** Why the life has ended; null while it lasts. */
   get reason(): Error | null {
@@ -35,35 +60,49 @@ export class RequestLife {
     if (this.#reason !== null) throw this.#reason;
   }
 
-  /** Limits the life to `ms` milliseconds from now; it then ends with the error that `late` creates. */
-  limit(ms: number, late: () => Error): void {
+  /** Limits the life from now on. It then ends with the limit's error. A life has one limit at most. */
+  limit(limit: TimeLimit): void {
     if (this.over) return;
-    this.deadline = Math.ceil(Date.now() + ms);
-    this.#timer = setTimeout(() => this.expire(late()), Math.min(ms, TIMER_MS_MAX));
+    this.deadline = Math.ceil(Date.now() + limit.ms);
+    this.#limit = limit;
+    limit.begin(this);
   }
 
   /** A life that ends with this one, unless it is ended earlier. */
   part(): RequestLife {
     const part = new RequestLife();
-    this.join({ lifeEnded: (reason) => part.expire(reason) });
-    this.hold(() => part.end(this.#reason!));
+    this.join(part);
+    this.hold(part);
     return part;
+  }
+
+  /** Called on a part when the whole life ends. */
+  lifeEnded(reason: Error): void {
+    this.expire(reason);
+  }
+
+  /** Called on a part when the whole life, which has ended, releases what it holds. */
+  release(): void {
+    this.end(this.#reason!);
   }
 
   /** The member is told about the end, at once if the life has already ended. */
   join(member: LifeMember): void {
-    if (this.#reason === null) this.#members.add(member);
-    else member.lifeEnded(this.#reason);
+    if (this.#reason !== null) member.lifeEnded(this.#reason);
+    else {
+      this.#members ??= new Set();
+      this.#members.add(member);
+    }
   }
 
   leave(member: LifeMember): void {
-    this.#members.delete(member);
+    this.#members?.delete(member);
   }
 
-  /** Calls `release` once, when the request has been answered or its client has left. Must not throw. */
-  hold(release: () => void): void {
-    if (this.#releases === null) release();
-    else this.#releases.push(release);
+  /** Holds an amount of something until the request has been answered or its client has left. */
+  hold(held: Held, amount = 1): void {
+    if (this.#released) held.release(amount);
+    else this.#holds = new Hold(held, amount, this.#holds);
   }
 
   /**
@@ -90,19 +129,74 @@ export class RequestLife {
   /** Ends the life, and releases what the request holds. Only the first call counts. */
   end(reason: Error): void {
     this.expire(reason);
-    const releases = this.#releases ?? [];
-    this.#releases = null;
-    for (const release of releases) release();
+    this.#released = true;
+    let hold = this.#holds;
+    this.#holds = null;
+    for (; hold !== null; hold = hold.earlier) hold.held.release(hold.amount);
   }
 
   /** Ends the life of a request that has not been answered yet. */
   expire(reason: Error): void {
     if (this.#reason !== null) return;
     this.#reason = reason;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#limit?.end(this);
+    this.#limit = null;
+    if (this.#members === null) return;
     const members = [...this.#members];
-    this.#members.clear();
+    this.#members = null;
     for (const member of members) member.lifeEnded(reason);
+  }
+}
+
+/**
+ * A limit on the time of many requests. They all get the same time, so they run out of it in the order in
+ * which they began, and one timer for the earliest serves them all.
+ */
+export class TimeLimit {
+  readonly ms: number;
+  readonly #late: () => Error;
+  /** The lives under this limit form a list through their members `earlier` and `later`. */
+  #earliest: RequestLife | null = null;
+  #latest: RequestLife | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** A life that lasts longer than `ms` milliseconds ends with the error that `late` creates. */
+  constructor(ms: number, late: () => Error) {
+    this.ms = ms;
+    this.#late = late;
+  }
+
+  begin(life: RequestLife): void {
+    const now = performance.now();
+    life.limitEndsMs = now + this.ms;
+    life.earlier = this.#latest;
+    if (this.#latest === null) this.#earliest = life;
+    else this.#latest.later = life;
+    this.#latest = life;
+    if (this.#timer === null) this.#wait(this.ms);
+  }
+
+  /** Takes a life that has ended off the list. */
+  end(life: RequestLife): void {
+    const { earlier, later } = life;
+    if (earlier === null) this.#earliest = later;
+    else earlier.later = later;
+    if (later === null) this.#latest = earlier;
+    else later.earlier = earlier;
+    life.earlier = null;
+    life.later = null;
+  }
+
+  /** The timer is not set back when a life ends; it may find nothing to do. */
+  #wait(ms: number): void {
+    this.#timer = setTimeout(() => this.#look(), Math.min(ms, TIMER_MS_MAX));
+    this.#timer.unref();
+  }
+
+  #look(): void {
+    this.#timer = null;
+    const now = performance.now();
+    while (this.#earliest !== null && this.#earliest.limitEndsMs <= now) this.#earliest.expire(this.#late());
+    if (this.#earliest !== null) this.#wait(Math.max(1, this.#earliest.limitEndsMs - now));
   }
 }

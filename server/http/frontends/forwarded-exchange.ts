@@ -7,18 +7,17 @@ import { closeStream, Exchange } from "../transport/exchange.js";
 import {
   ClientGone,
   type ExchangeContext,
+  HEADER_PLACES,
   type HttpHandler,
-  type HttpReply,
-  READ_HEADERS,
+  headerLines,
   type ReadHeader,
+  type SentReply,
 } from "../transport/port.js";
 import { type CarriedError, errorOf, type ThreadChannel } from "./channel.js";
 import type { ForwardedHead, FrontEndCalls } from "./messages.js";
 
 /** Maximum bytes of a streamed reply in transit to the front-end. */
 const REPLY_WINDOW_BYTES = 256 * 1024;
-
-const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 
 export class ForwardedExchange extends Exchange {
   readonly method: string;
@@ -74,12 +73,14 @@ export class ForwardedExchange extends Exchange {
    * disconnected.
    */
   run(handler: HttpHandler, onEnd: () => void): void {
-    void handler(this).then(async (reply) => {
-      const failure = await this.#send(reply).catch((error: unknown) => error);
-      this.queue.close();
-      reply.onFinished?.(failure);
-      onEnd();
-    });
+    void this.#answer(handler).then(onEnd);
+  }
+
+  async #answer(handler: HttpHandler): Promise<void> {
+    const sent = await handler(this);
+    const failure = await this.#send(sent).catch((error: unknown) => error);
+    this.queue.close();
+    sent.finished(failure);
   }
 
   /** Called with each piece of the body that the front-end sends. */
@@ -109,8 +110,10 @@ export class ForwardedExchange extends Exchange {
     if (bytes > 0) this.#frontEnd.tell("bodyTaken", { id: this.#id, bytes });
   }
 
-  async #send({ status, headers, body }: HttpReply): Promise<void> {
+  async #send(sent: SentReply): Promise<void> {
     const id = this.#id;
+    const { status, body } = sent.reply;
+    const headers = headerLines(sent);
     const streamed = typeof body !== "string" && !(body instanceof Uint8Array);
     if (this.aborted) return streamed ? closeStream(body) : undefined;
     if (streamed) this.#frontEnd.tell("reply", { id, status, headers, body: null });

@@ -65,23 +65,23 @@ async function ranking(
   kind: "queries" | "no-results" | "documents",
 ): Promise<HttpReply> {
   const { limits } = services.config;
-  const window = readReportWindow(query(), logNowMs(), limits);
-  const limit = readReportLimit(query(), limits);
+  const window = readReportWindow(query, logNowMs(), limits);
+  const limit = readReportLimit(query, limits);
   return dataReply(await services.analytics.report(record, { kind, window, limit }));
 }
 
 async function summary({ services, record, query }: IndexRequest): Promise<HttpReply> {
-  const window = readReportWindow(query(), logNowMs(), services.config.limits);
-  const interval = readInterval(query());
+  const window = readReportWindow(query, logNowMs(), services.config.limits);
+  const interval = readInterval(query);
   return dataReply(await services.analytics.report(record, { kind: "summary", window, interval }));
 }
 
 function exportLog({ services, record, query }: IndexRequest): Promise<HttpReply> {
-  const window = readReportWindow(query(), logNowMs(), services.config.limits);
+  const window = readReportWindow(query, logNowMs(), services.config.limits);
   return startedReply(services.analytics.export(record, window), NDJSON_TYPE);
 }
 
 async function forget({ services, record, query }: IndexRequest): Promise<HttpReply> {
-  const person = readNamedPerson(query(), services.config.limits);
+  const person = readNamedPerson(query, services.config.limits);
   return dataReply({ forgotten: await services.analytics.forget(record, person) });
 }

@@ -15,9 +15,8 @@ export const auditRoutes: readonly Route[] = [
   },
 ];
 
-async function list({ services, request, query }: TenantRequest): Promise<HttpReply> {
+async function list({ services, request, query: parameters }: TenantRequest): Promise<HttpReply> {
   const { limits } = services.config;
-  const parameters = query();
   const filter = readAuditFilter(parameters, limits);
   const limit = readAuditLimit(parameters);
   return dataReply(await services.audit.read(filter, limit, request.signal));

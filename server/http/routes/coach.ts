@@ -47,7 +47,7 @@ async function analyze({ services, body, state, record }: IndexRequest<unknown>)
 }
 
 function list({ state, record, query }: IndexRequest): HttpReply {
-  const all = recommendationsOf(state, record, readStatus(query()));
+  const all = recommendationsOf(state, record, readStatus(query));
   return dataReply(all.map((one) => recommendationView(one, record)));
 }
 

@@ -59,7 +59,7 @@ async function batch(context: IndexRequest<Uint8Array>): Promise<HttpReply> {
 async function importAll(context: IndexRequest<AsyncIterable<Uint8Array>>): Promise<HttpReply> {
   const { services, state, body, id, query, principal, record } = context;
   const log = services.log.child({ id });
-  const action = query().get("action") ?? "upsert";
+  const action = query.get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
   const target = { exists, quota: services.documentQuotas.of(principal.tenant) };
   const plan = planOfTenant(services.settings.now.plans, state, principal.tenant);
@@ -79,12 +79,12 @@ async function importAll(context: IndexRequest<AsyncIterable<Uint8Array>>): Prom
 async function exportAll(context: IndexRequest): Promise<HttpReply> {
   const { services, request, query, record } = context;
   await reserved(context, STREAM_BYTES);
-  const lines = exportDocuments(services, record, query().get("filter_by"), request.life);
+  const lines = exportDocuments(services, record, query.get("filter_by"), request.life);
   return startedReply(lines, NDJSON_TYPE);
 }
 
 async function removeWhere({ services, query, record }: IndexRequest): Promise<HttpReply> {
-  const filter = query().get("filter_by");
+  const filter = query.get("filter_by");
   if (filter === null) {
     throw new SkeinError("SK-DOC-400", "filter_by is missing; to delete all documents, delete the index");
   }

@@ -101,7 +101,7 @@ async function syncNow({ services, state, record, params }: IndexRequest): Promi
 
 function runs({ services, state, record, params, query }: IndexRequest): HttpReply {
   const source = findSource(state, record, params.id!);
-  const listed = runsOf(state, source).slice(0, limitOf(query()));
+  const listed = runsOf(state, source).slice(0, limitOf(query));
   return dataReply(listed.map((one) => runView(services.runs.present(one))));
 }
 
@@ -119,8 +119,8 @@ async function cancel({ services, state, record, params }: IndexRequest): Promis
 /** Lists only the incidents of indexes that the key covers. */
 function incidents({ services, principal, query }: TenantRequest): HttpReply {
   const { catalog, lifecycle } = services;
-  const index = query().get("index");
-  const status = query().get("status");
+  const index = query.get("index");
+  const status = query.get("status");
   if (status !== null && status !== "open" && status !== "resolved")
     throw new SkeinError("SK-DS-400", "status must be open or resolved");
   const indexes = lifecycle

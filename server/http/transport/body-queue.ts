@@ -15,6 +15,9 @@ const LOW_WATER_BYTES = 256 * 1024;
  */
 const PIECES_BYTES_MAX = 256 * 1024;
 
+/** The chunks of a queue that has none, most of the time. */
+const NO_CHUNKS: Uint8Array[] = [];
+
 /** Pauses and resumes the socket. Repeated calls are allowed. */
 export interface Flow {
   pause(): void;
@@ -26,7 +29,7 @@ export class BodyQueue {
   readonly #limits: Limits;
   readonly #memory: BodyMemory;
   readonly #declaredBytes: number;
-  #chunks: Uint8Array[] = [];
+  #chunks: Uint8Array[] = NO_CHUNKS;
   #block: BodyBlock | null = null;
   #queuedBytes = 0;
   #reservedBytes = 0;
@@ -78,8 +81,10 @@ export class BodyQueue {
 
   #keep(chunk: Uint8Array): void {
     this.#queuedBytes += chunk.byteLength;
-    if (this.#block === null) this.#chunks.push(new Uint8Array(chunk));
-    else if (!this.#block.append(chunk)) this.fail(tooManyBodies());
+    if (this.#block !== null) {
+      if (!this.#block.append(chunk)) this.fail(tooManyBodies());
+    } else if (this.#chunks === NO_CHUNKS) this.#chunks = [copyOf(chunk)];
+    else this.#chunks.push(copyOf(chunk));
   }
 
   /** Marks the body as complete. */
@@ -98,7 +103,7 @@ export class BodyQueue {
   /** Drops the bytes received so far and all later ones. Repeated calls are allowed. */
   discard(): void {
     this.#discarding = true;
-    this.#chunks = [];
+    this.#chunks = NO_CHUNKS;
     if (!this.#collected) this.#block?.free();
     this.#queuedBytes = 0;
     this.#memory.release(this.#reservedBytes, this.#tenant);
@@ -116,29 +121,44 @@ export class BodyQueue {
     this.#block?.free();
   }
 
-  /** Returns the whole body, which is valid until `close` is called. Throws like HttpRequest.body. */
-  async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
-    const refuse = (): never => {
-      this.discard();
-      throw new SkeinError(tooLarge, `the body is larger than ${bytesMax} bytes`, {
-        details: { limit: bytesMax },
-      });
-    };
-    if (this.#declaredBytes > bytesMax) refuse();
+  /**
+   * Returns the whole body, which is valid until `close` is called; without a promise if it has already
+   * arrived. Throws like HttpRequest.body.
+   */
+  collect(bytesMax: number, tooLarge: ErrorCode): Uint8Array | Promise<Uint8Array> {
+    if (this.#declaredBytes > bytesMax) this.#refuse(bytesMax, tooLarge);
+    return this.#ended || this.#failure !== null
+      ? this.#whole(bytesMax, tooLarge)
+      : this.#collectArriving(bytesMax, tooLarge);
+  }
+
+  async #collectArriving(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     this.#collecting = true;
-    if (!this.#ended && !this.#isSmall()) this.#collectInBlock(bytesMax);
+    if (!this.#isSmall()) this.#collectInBlock(bytesMax);
     this.#resume();
     const deadline = Date.now() + this.#limits.bodyTotalMsMax;
     while (!this.#ended && this.#failure === null && this.#queuedBytes <= bytesMax)
       await this.#arrival(deadline);
+    return this.#whole(bytesMax, tooLarge);
+  }
+
+  /** Requires that the body has ended or failed, or is too large. */
+  #whole(bytesMax: number, tooLarge: ErrorCode): Uint8Array {
     if (this.#failure !== null) throw this.#failure;
-    if (this.#queuedBytes > bytesMax) refuse();
+    if (this.#queuedBytes > bytesMax) this.#refuse(bytesMax, tooLarge);
     this.#collected = true;
     if (this.#block !== null) return this.#block.bytes();
     const chunks = this.#chunks;
-    this.#chunks = [];
+    this.#chunks = NO_CHUNKS;
     if (chunks.length === 1) return chunks[0]!;
     return Buffer.concat(chunks, this.#queuedBytes);
+  }
+
+  #refuse(bytesMax: number, tooLarge: ErrorCode): never {
+    this.discard();
+    throw new SkeinError(tooLarge, `the body is larger than ${bytesMax} bytes`, {
+      details: { limit: bytesMax },
+    });
   }
 
   #isSmall(): boolean {
@@ -148,7 +168,7 @@ export class BodyQueue {
   #collectInBlock(bytesMax: number): void {
     this.#block = new BodyBlock(bytesMax);
     const pieces = this.#chunks;
-    this.#chunks = [];
+    this.#chunks = NO_CHUNKS;
     this.#queuedBytes = 0;
     for (const piece of pieces) this.#keep(piece);
   }
@@ -201,6 +221,13 @@ export class BodyQueue {
     this.#paused = false;
     this.#flow.resume();
   }
+}
+
+/** A copy of the bytes. Copies of few bytes share memory. */
+function copyOf(chunk: Uint8Array): Uint8Array {
+  const copy = Buffer.allocUnsafe(chunk.byteLength);
+  copy.set(chunk);
+  return copy;
 }
 
 function tooManyBodies(): SkeinError {

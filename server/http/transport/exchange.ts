@@ -47,7 +47,7 @@ export abstract class Exchange implements HttpRequest {
     this.queue.chargeTo(tenant);
   }
 
-  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
+  body(bytesMax: number, tooLarge: ErrorCode): Uint8Array | Promise<Uint8Array> {
     return this.queue.collect(bytesMax, tooLarge);
   }
 

@@ -8,9 +8,9 @@ import {
   type Closing,
   type ExchangeContext,
   type HttpHandler,
-  type HttpReply,
+  headerLines,
   type ReadHeader,
-  type TextReply,
+  type SentReply,
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
@@ -68,11 +68,14 @@ export class NodeExchange extends Exchange {
   /** Answers the request with the handler's reply. If it is the last one, then closes the connection. */
   run(handler: HttpHandler, isLast: boolean): void {
     if (isLast) this.#response.shouldKeepAlive = false;
-    void handler(this).then(async (reply) => {
-      const failure = await this.#send(reply).catch((error: unknown) => error);
-      this.queue.close();
-      reply.onFinished?.(failure);
-    });
+    void this.#answer(handler);
+  }
+
+  async #answer(handler: HttpHandler): Promise<void> {
+    const sent = await handler(this);
+    const failure = await this.#send(sent).catch((error: unknown) => error);
+    this.queue.close();
+    sent.finished(failure);
   }
 
   /** True if the whole body has arrived. */
@@ -93,7 +96,7 @@ export class NodeExchange extends Exchange {
    * Answers the request with `reply` and closes the connection. If the reply of the request's handler has
    * begun, only closes the connection.
    */
-  refuse(reply: TextReply): void {
+  refuse(reply: SentReply): void {
     if (this.#response.headersSent) this.cut();
     else {
       this.#response.setHeader("connection", "close");
@@ -107,18 +110,18 @@ export class NodeExchange extends Exchange {
     return typeof value === "string" ? value : "";
   }
 
-  async #send(reply: HttpReply): Promise<void> {
-    const { body } = reply;
+  async #send(sent: SentReply): Promise<void> {
+    const { status, body } = sent.reply;
     const streamed = typeof body !== "string" && !(body instanceof Uint8Array);
     if (this.aborted) return streamed ? closeStream(body) : undefined;
-    for (const [name, value] of reply.headers) this.#response.setHeader(name, value);
+    for (const [name, value] of headerLines(sent)) this.#response.setHeader(name, value);
     if (this.#closing.now) this.#response.setHeader("connection", "close"); // node:http then closes it
-    this.#response.statusCode = reply.status;
+    this.#response.statusCode = status;
     if (streamed) {
       this.#response.flushHeaders();
       return this.sendStream(body, this.#limits.bodyIdleMsMax);
     }
-    const bare = this.method === "HEAD" || reply.status === 204;
+    const bare = this.method === "HEAD" || status === 204;
     const bytes = Buffer.byteLength(body);
     if (bytes > 0 || !bare) this.#response.setHeader("content-length", bytes);
     if (bytes > HELD_REPLY_BYTES && !bare) return this.#sendWhole(body, bytes);

@@ -10,7 +10,14 @@ import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
 import type { Limits } from "../../ground/limits.js";
 import { NodeExchange } from "./node-exchange.js";
-import { type Closing, type ListenOptions, type OwnListener, REASONS, type TextReply } from "./port.js";
+import {
+  type Closing,
+  headerLines,
+  type ListenOptions,
+  type OwnListener,
+  REASONS,
+  type SentRefusal,
+} from "./port.js";
 import { RequestHead } from "./request-head.js";
 
 /** Time (ms) that clients have to take buffered replies when all connections are closed. */
@@ -178,14 +185,15 @@ class Connection {
  * Sends the last reply of a connection and closes it. Bytes that the client is still sending are dropped for
  * a while: if the connection were closed while they arrive, the client might never see the reply.
  */
-function sendLast(socket: Duplex, { status, headers, body }: TextReply): void {
+function sendLast(socket: Duplex, sent: SentRefusal): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
+  const { status, body } = sent.reply;
   const lines = [
     `HTTP/1.1 ${status} ${REASONS[status]}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...headerLines(sent).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",
   ];

@@ -3,7 +3,7 @@
 // libraries.
 
 import type { CertificatePair } from "../../access/edge/certificate.js";
-import type { HeaderLines } from "../../access/edge/headers.js";
+import type { HeaderBlock, HeaderLines } from "../../access/edge/headers.js";
 import type { ErrorCode, SkeinError } from "../../ground/errors.js";
 import type { RequestLife } from "../../ground/jobs/request-life.js";
 import type { Limits } from "../../ground/limits.js";
@@ -23,6 +23,9 @@ export const READ_HEADERS = [
   "access-control-request-headers",
 ] as const;
 export type ReadHeader = (typeof READ_HEADERS)[number];
+export const HEADER_PLACES: ReadonlyMap<string, number> = new Map(
+  READ_HEADERS.map((name, place) => [name, place]),
+);
 
 export interface HttpRequest {
   /** In upper case. */
@@ -47,11 +50,12 @@ export interface HttpRequest {
   /** From now on, counts the body towards this tenant's share of the memory for bodies. */
   chargeTo(tenant: number): void;
   /**
-   * Returns the whole body. Throws a SkeinError with the code `tooLarge` as soon as the body is known to
-   * exceed `bytesMax`, SK-SYS-408 if the body does not arrive in time, and ClientGone if the client
-   * disconnects. A request may call either `body` or `bodyStream`, and only once.
+   * Returns the whole body, without a promise if it has already arrived. Throws a SkeinError with the code
+   * `tooLarge` as soon as the body is known to exceed `bytesMax`, SK-SYS-408 if the body does not arrive in
+   * time, and ClientGone if the client disconnects. A request may call either `body` or `bodyStream`, and
+   * only once.
    */
-  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
+  body(bytesMax: number, tooLarge: ErrorCode): Uint8Array | Promise<Uint8Array>;
   /**
    * Streams the body. If the caller reads slowly, the client is slowed down. Throws like `body`, except that
    * there is no size limit.
@@ -80,11 +84,31 @@ export interface TextReply extends HttpReply {
   readonly body: string;
 }
 
+/** A reply as the transport sends it: the route's reply, and what every reply has besides. */
+export interface SentReply {
+  readonly reply: HttpReply;
+  /** The X-Request-Id; "" if the reply's own headers have it. */
+  readonly id: string;
+  readonly common: HeaderBlock;
+  /** Called once, at the same time and with the same argument as the reply's `onFinished`, which it calls. */
+  finished(failure: unknown): void;
+}
+
+/** The reply to a request that is not valid HTTP. Nobody waits for its end. */
+export interface SentRefusal extends SentReply {
+  readonly reply: TextReply;
+}
+
+/** All lines of the reply's head, except the length. */
+export function headerLines({ reply, id, common }: SentReply): HeaderLines {
+  return [...reply.headers, ...(id === "" ? [] : [["x-request-id", id] as const]), ...common.lines];
+}
+
 /** Must neither throw nor reject. */
-export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
+export type HttpHandler = (request: HttpRequest) => SentReply | Promise<SentReply>;
 
 /** Builds the reply to a request that breaks a rule of HTTP and never reaches the handler. Must not throw. */
-export type MalformedHandler = (why: SkeinError, requestId?: string) => TextReply;
+export type MalformedHandler = (why: SkeinError, requestId?: string) => SentRefusal;
 
 /** State shared by all of a listener's exchanges. */
 export interface ExchangeContext {
@@ -122,8 +146,8 @@ export interface HttpListener {
   /** Number of open connections, including idle ones. */
   readonly connections: number;
   /**
-   * Accepts no new connections. Requests on open connections still arrive. Every reply that has not begun
-   * yet is sent with `Connection: close`, and its connection is closed after it.
+   * Accepts no new connections. Requests on open connections still arrive. Every reply that has not begun yet
+   * is sent with `Connection: close`, and its connection is closed after it.
    */
   stopAccepting(): void;
   /** Closes all connections. */

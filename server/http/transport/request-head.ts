@@ -1,7 +1,7 @@
 // Checks the head of a request as strictly as RFC 9110 and RFC 9112 ask. Both HTTP libraries let heads pass
-// in which two readers can see two different requests, for example two Host lines or
-// `Transfer-Encoding: identity, chunked`. Behind a proxy that reads them differently, the rest of one request
-// would become the next one (request smuggling). Depends on neither library.
+// in which two readers can see two different requests, for example two Host lines or `Transfer-Encoding:
+// identity, chunked`. Behind a proxy that reads them differently, the rest of one request would become the
+// next one (request smuggling). Depends on neither library.
 import { SkeinError } from "../../ground/errors.js";
 
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -12,7 +12,7 @@ const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 const DELETE = "\x7f";
 const NUMBER_SIGN = 0x23;
 
-/** Collects the lines of a head, then tells what is wrong with it. */
+/** Collects the lines of a head, then tells what is wrong with it. Reusable after `clear`. */
 export class RequestHead {
   #hosts = 0;
   #host = "";
@@ -22,6 +22,17 @@ export class RequestHead {
   #connection = "";
   #expectsMore = false;
   #hasDelete = false;
+
+  clear(): void {
+    this.#hosts = 0;
+    this.#host = "";
+    this.#lengths = 0;
+    this.#length = "";
+    this.#codings = null;
+    this.#connection = "";
+    this.#expectsMore = false;
+    this.#hasDelete = false;
+  }
 
   /** Takes one header line. `name` must be in lower case. */
   add(name: string, value: string): void {

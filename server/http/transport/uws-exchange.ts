@@ -3,24 +3,21 @@
 // must not be touched after it was aborted or ended; writes belong inside `cork`.
 
 import type { HttpResponse, HttpRequest as UwsRequest } from "uWebSockets.js";
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { SkeinError } from "../../ground/errors.js";
 import { within } from "../../ground/jobs/deadline.js";
-import type { Limits } from "../../ground/limits.js";
 import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
+import type { HeadReader } from "./head-reader.js";
 import {
   type Closing,
-  type ExchangeContext,
-  type HttpReply,
+  HEADER_PLACES,
   type ListenOptions,
-  READ_HEADERS,
   REASONS,
   type ReadHeader,
-  type TextReply,
+  type SentReply,
 } from "./port.js";
-import { RequestHead } from "./request-head.js";
-import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
+import type { RequestHead } from "./request-head.js";
+import { HELD_REPLY_BYTES } from "./unsent.js";
 
 /**
  * Maximum size in bytes of the pieces into which a streamed reply is split. When the library reports free
@@ -28,19 +25,23 @@ import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
  */
 const PIECE_BYTES_MAX = 64 * 1024;
 
-const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
-const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
+/** What the library writes if it is not given a status. */
+const DEFAULT_STATUS = 200;
 
 export class UwsExchange extends Exchange implements Flow {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #response: HttpResponse;
-  readonly #limits: Limits;
-  readonly #unsent: UnsentBytes;
+  readonly #options: ListenOptions;
   readonly #closing: Closing;
-  readonly #headers: string[] = NO_HEADERS.slice();
+  /** The values of READ_HEADERS, in the same order. */
+  readonly #headers: readonly string[];
   protected readonly queue: BodyQueue;
+  /** True once the request's handler has been called. */
+  #begun = false;
+  /** True inside a callback in which the library holds back writes anyway. */
+  #isCorked = false;
   #ended = false;
   #paused = false;
   /** True once the whole body has arrived. */
@@ -57,50 +58,64 @@ export class UwsExchange extends Exchange implements Flow {
   constructor(
     response: HttpResponse,
     request: UwsRequest,
-    { limits, memory, unsent, isShared }: ExchangeContext & Pick<ListenOptions, "isShared">,
+    reader: HeadReader,
+    options: ListenOptions,
     closing: Closing,
   ) {
     super();
     this.#response = response;
-    this.#limits = limits;
-    this.#unsent = unsent;
+    this.#options = options;
     this.#closing = closing;
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
-    const head = this.#readHeaders(request);
-    this.#fault = head.fault(this.method, this.path + this.query, "1.1") ?? chunksRefused(head);
+    this.#headers = reader.read(request);
+    const { head } = reader;
+    const target = this.query === "" ? this.path : this.path + this.query;
+    this.#fault = head.fault(this.method, target, "1.1") ?? chunksRefused(head);
     this.#isLast = this.#fault !== null || head.isLast;
+    const { limits, memory } = options;
     this.queue = new BodyQueue(this, declaredLength(this.header("content-length")), limits, memory);
-    if (this.#fault !== null) this.queue.discard();
     response.onAborted(() => this.abort());
-    response.onData((chunk, last) => {
-      if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
-      if (!last) return;
-      this.#received = true;
-      this.#onReceived?.();
-      // In a front-end, end the body outside the library's callback. Ending it runs the request's handler,
-      // and if that hangs or fills the heap, its thread is ended in the middle of it. The library would not
-      // survive that inside its own callback.
-      if (isShared) setImmediate(() => this.queue.end());
-      else this.queue.end();
-    });
+    response.onData((chunk, last) => this.#arrived(chunk, last));
+    if (this.#fault !== null) this.#refuse(this.#fault);
   }
 
   /**
-   * Copies the headers. If a header is repeated, the first value counts, except that the values of
-   * X-Forwarded-For are joined into a list, because each proxy may add one.
+   * Called by the library for every piece of the body. The first call comes in the turn in which the head has
+   * arrived, even if the body has no bytes or none has arrived. A request whose body came with its head, as
+   * most do, is thus answered when it is complete, and need not wait for anything. All others begin before
+   * their body, so that it is not read in vain if they are refused.
    */
-  #readHeaders(request: UwsRequest): RequestHead {
-    const head = new RequestHead();
-    request.forEach((name, value) => {
-      head.add(name, value);
-      const at = HEADER_PLACES.get(name);
-      if (at === undefined) return;
-      if (this.#headers[at] === "") this.#headers[at] = value;
-      else if (name === "x-forwarded-for") this.#headers[at] += `, ${value}`;
-    });
-    return head;
+  #arrived(chunk: ArrayBuffer, last: boolean): void {
+    if (!last && !this.#begun) this.#begin();
+    if (!this.queue.discarding && chunk.byteLength > 0) this.queue.push(new Uint8Array(chunk));
+    if (!last) return;
+    this.#received = true;
+    this.#onReceived?.();
+    // In a front-end, end the body outside the library's callback. Ending it runs the request's handler, and
+    // if that hangs or fills the heap, its thread is ended in the middle of it. The library would not survive
+    // that inside its own callback.
+    if (this.#options.isShared) {
+      setImmediate(endBody, this);
+      return;
+    }
+    this.#isCorked = true;
+    this.endBody();
+    this.#isCorked = false;
+  }
+
+  /** Called once the whole body has arrived. */
+  endBody(): void {
+    this.queue.end();
+    if (!this.#begun) this.#begin();
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    const answer = this.#options.handler(this);
+    if (answer instanceof Promise) void answer.then((sent) => this.#answer(sent));
+    else this.#answer(answer);
   }
 
   /** Looked up only when needed, because the lookup is a system call and few requests need the address. */
@@ -109,41 +124,54 @@ export class UwsExchange extends Exchange implements Flow {
     return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
   }
 
-  run({ handler, malformed }: Pick<ListenOptions, "handler" | "malformed">): void {
-    const answer =
-      this.#fault === null
-        ? handler(this)
-        : this.#refusal(malformed(this.#fault, this.header("x-request-id")));
-    void answer.then(async (reply) => {
-      let failure: unknown;
-      // A connection is not closed in the turn in which its last request arrived. The end of the body may
-      // follow in the same turn. If another request follows before the reply, the library closes the
-      // connection itself; after the reply it would take that request, and forget to close the connection.
-      if (this.#isLast || this.#closing.now) await yieldToEventLoop();
-      try {
-        const sending = this.#send(reply);
-        if (sending !== undefined) await sending;
-      } catch (error) {
-        failure = error;
-      }
-      this.#readNext();
-      this.queue.close();
-      reply.onFinished?.(failure);
-    });
+  /**
+   * A connection is not closed in the turn in which its last request arrived. The end of the body may follow
+   * in the same turn. If another request follows before the reply, the library closes the connection itself;
+   * after the reply it would take that request, and forget to close the connection.
+   */
+  #answer(sent: SentReply): void {
+    if (this.#isLast || this.#closing.now) setImmediate(() => this.#sendNow(sent));
+    else this.#sendNow(sent);
+  }
+
+  #sendNow(sent: SentReply): void {
+    let sending: Promise<void> | undefined;
+    try {
+      sending = this.#send(sent);
+    } catch (error) {
+      this.#over(sent, error);
+      return;
+    }
+    if (sending === undefined) this.#over(sent, undefined);
+    else
+      void sending.then(
+        () => this.#over(sent, undefined),
+        (error: unknown) => this.#over(sent, error),
+      );
+  }
+
+  #over(sent: SentReply, failure: unknown): void {
+    this.#readNext();
+    this.queue.close();
+    sent.finished(failure);
   }
 
   /**
-   * Returns the reply to a refused request once it can be sent. A body in chunks is read to its end first: a
-   * client that is still sending when its connection is closed may never see the reply.
+   * Answers a request that breaks a rule. A body in chunks is read to its end first: a client that is still
+   * sending when its connection is closed may never see the reply.
    */
-  async #refusal(reply: TextReply): Promise<HttpReply> {
-    if (this.#fault?.code === "SK-SYS-411" && !this.#received) {
-      const received = new Promise<void>((resolve) => {
-        this.#onReceived = resolve;
-      });
-      await within(received, this.#limits.bodyIdleMsMax, () => undefined);
+  #refuse(fault: SkeinError): void {
+    this.#begun = true;
+    this.queue.discard();
+    const sent = this.#options.malformed(fault, this.header("x-request-id"));
+    if (fault.code !== "SK-SYS-411") {
+      this.#answer(sent);
+      return;
     }
-    return reply;
+    const received = new Promise<void>((resolve) => {
+      this.#onReceived = resolve;
+    });
+    void within(received, this.#options.limits.bodyIdleMsMax, () => undefined).then(() => this.#answer(sent));
   }
 
   protected override abort(): void {
@@ -188,47 +216,47 @@ export class UwsExchange extends Exchange implements Flow {
    * Resolves when the reply has been handed over to the library. Hands over a small reply synchronously and
    * returns undefined.
    */
-  #send(reply: HttpReply): Promise<void> | undefined {
-    const { body } = reply;
+  #send(sent: SentReply): Promise<void> | undefined {
+    const { body } = sent.reply;
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-      return this.aborted ? closeStream(body) : this.#stream(reply, body);
+      return this.aborted ? closeStream(body) : this.#stream(sent, body);
     }
     if (this.aborted) return undefined;
     this.#readNext();
-    if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(reply, body);
+    if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(sent, body);
     this.#ended = true;
-    const isBare = this.method === "HEAD" || reply.status === 204;
+    if (this.#isCorked) this.#writeSmall(sent, body);
+    else this.#response.cork(() => this.#writeSmall(sent, body));
+    return undefined;
+  }
+
+  #writeSmall(sent: SentReply, body: string | Uint8Array): void {
+    const isBare = this.method === "HEAD" || sent.reply.status === 204;
     // A connection that is closed while the client is still sending is reset, and the reply may be lost.
     const cuts = this.#isLast || (this.#closing.now && this.#received && !isBare);
-    this.#response.cork(() => {
-      this.#writeHead(reply, this.#closing.now && !cuts); // if it cuts, the library writes the header
-      if (!isBare) {
-        this.#response.end(body, cuts);
-        return;
-      }
-      if (this.#fault !== null) {
-        this.#response.endWithoutBody(0, true);
-        return;
-      }
+    this.#writeHead(sent, this.#closing.now && !cuts); // if it cuts, the library writes the header
+    if (!isBare) this.#response.end(body, cuts);
+    else if (this.#fault !== null) this.#response.endWithoutBody(0, true);
+    else {
       if (body.length > 0) this.#response.writeHeader("content-length", String(Buffer.byteLength(body)));
       this.#response.endWithoutBody();
-    });
-    return undefined;
+    }
   }
 
   /**
    * Resolves when the client has received the reply or disconnected. uWebSockets.js disconnects a client that
    * reads nothing for about ten seconds.
    */
-  #sendWhole(reply: HttpReply, body: string | Uint8Array): Promise<void> {
+  #sendWhole(sent: SentReply, body: string | Uint8Array): Promise<void> {
     const response = this.#response;
+    const { unsent } = this.#options;
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    this.#unsent.add(bytes.byteLength);
+    unsent.add(bytes.byteLength);
     return new Promise((resolve) => {
       const finished = (): void => {
         this.#ended = true;
         this.wake = null;
-        this.#unsent.remove(bytes.byteLength);
+        unsent.remove(bytes.byteLength);
         resolve();
       };
       const sendFrom = (offset: number): boolean => {
@@ -239,19 +267,19 @@ export class UwsExchange extends Exchange implements Flow {
       this.wake = finished;
       response.onWritable(sendFrom);
       response.cork(() => {
-        this.#writeHead(reply);
+        this.#writeHead(sent);
         sendFrom(0);
       });
     });
   }
 
-  #stream(reply: HttpReply, body: AsyncIterable<Uint8Array>): Promise<void> {
+  #stream(sent: SentReply, body: AsyncIterable<Uint8Array>): Promise<void> {
     this.#response.onWritable(() => {
       this.wake?.();
       return true;
     });
-    this.#response.cork(() => this.#writeHead(reply));
-    return this.sendStream(inPieces(body), this.#limits.bodyIdleMsMax);
+    this.#response.cork(() => this.#writeHead(sent));
+    return this.sendStream(inPieces(body), this.#options.limits.bodyIdleMsMax);
   }
 
   /**
@@ -289,11 +317,21 @@ export class UwsExchange extends Exchange implements Flow {
     this.#response.close();
   }
 
-  #writeHead(reply: HttpReply, announcesClose = this.#closing.now): void {
-    this.#response.writeStatus(`${reply.status} ${REASONS[reply.status] ?? "Status"}`);
-    for (const [name, value] of reply.headers) this.#response.writeHeader(name, value);
-    if (announcesClose) this.#response.writeHeader("connection", "close");
+  /** Writes as few lines as possible one by one, because each is a call into the library. */
+  #writeHead({ reply, id, common }: SentReply, announcesClose = this.#closing.now): void {
+    const response = this.#response;
+    const { status, headers } = reply;
+    if (status !== DEFAULT_STATUS) response.writeStatus(`${status} ${REASONS[status] ?? "Status"}`);
+    for (let i = 0; i < headers.length; i++) response.writeHeader(headers[i]![0], headers[i]![1]);
+    if (id !== "") response.writeHeader("x-request-id", id);
+    if (common.name !== "") response.writeHeader(common.name, common.rest);
+    if (announcesClose) response.writeHeader("connection", "close");
   }
+}
+
+/** Ends the body of an exchange in a later turn of the event loop. */
+function endBody(exchange: UwsExchange): void {
+  exchange.endBody();
 }
 
 /**

@@ -4,6 +4,7 @@
 import type { TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { CertificatePair } from "../../access/edge/certificate.js";
+import { HeadReader } from "./head-reader.js";
 import type { Uws } from "./load-uws.js";
 import type { Closing, ListenOptions, OwnListener } from "./port.js";
 import { UwsExchange } from "./uws-exchange.js";
@@ -76,6 +77,7 @@ class Apps {
   connections = 0;
   readonly #uws: Uws;
   readonly #options: ListenOptions;
+  readonly #reader = new HeadReader();
   /** All apps that may have connections, newest last. */
   readonly #all: App[];
   #certificate: CertificatePair | null;
@@ -118,7 +120,7 @@ class Apps {
         : this.#uws.SSLApp({ cert_file_name: pair.files.certificate, key_file_name: pair.files.key });
     app.filter(this.#counted);
     app.any("/*", (response, request) => {
-      new UwsExchange(response, request, this.#options, this.closing).run(this.#options);
+      new UwsExchange(response, request, this.#reader, this.#options, this.closing);
     });
     return app as unknown as App;
   }

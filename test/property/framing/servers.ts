@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import type { HttpHandler } from "../../../server/http/transport/port.js";
+import type { HttpReply, HttpRequest } from "../../../server/http/transport/port.js";
 import { listenOver } from "../../e2e/world/listener.js";
 import type { Transport } from "../../e2e/world/transports.js";
 import type { FramedRequest } from "../../oracle/http-framing.js";
@@ -32,7 +32,7 @@ function recording(): { record(request: FramedRequest): void; taken(): FramedReq
 /** One of Skein's HTTP implementations, without the service behind it. */
 export async function startTransport(transport: Transport): Promise<RecordingServer> {
   const { record, taken } = recording();
-  const handler: HttpHandler = async (request) => {
+  const handler = async (request: HttpRequest): Promise<HttpReply> => {
     try {
       const body = Buffer.from(await request.body(1e6, "SK-SYS-413")).toString("latin1");
       const { method, path, query } = request;

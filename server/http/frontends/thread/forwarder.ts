@@ -3,9 +3,9 @@
 // nothing about routes.
 
 import { discardBuffer } from "../../../../engine-wasm/host/runtime/discards.js";
+import { HeaderBlock } from "../../../access/edge/headers.js";
 import { within } from "../../../ground/jobs/deadline.js";
-import type { HttpReply, HttpRequest } from "../../transport/port.js";
-import { READ_HEADERS } from "../../transport/port.js";
+import { type HttpRequest, READ_HEADERS, type SentReply } from "../../transport/port.js";
 import { carried, type ThreadChannel } from "../channel.js";
 import type { FrontEndCalls, OwnerCalls } from "../messages.js";
 
@@ -25,7 +25,7 @@ export class Forwarder {
   }
 
   /** Forwards a request and resolves with the owner's reply. Never rejects. */
-  readonly handle = (request: HttpRequest): Promise<HttpReply> => {
+  readonly handle = (request: HttpRequest): Promise<SentReply> => {
     const id = ++this.#lastId;
     const forwarded = new Forwarded(id, request, this.#owner, () => this.#over(id));
     this.#open.set(id, forwarded);
@@ -60,11 +60,11 @@ export class Forwarder {
 
 /** One forwarded request. */
 class Forwarded {
-  readonly reply: Promise<HttpReply>;
+  readonly reply: Promise<SentReply>;
   readonly #id: number;
   readonly #owner: ThreadChannel<OwnerCalls>;
   readonly #onOver: () => void;
-  #resolve: (reply: HttpReply) => void = () => undefined;
+  #resolve: (reply: SentReply) => void = () => undefined;
   #bodyWindow = BODY_WINDOW_BYTES;
   #onBodyTaken: (() => void) | null = null;
   readonly #pieces: Uint8Array[] = [];
@@ -95,7 +95,8 @@ class Forwarded {
 
   replied({ status, headers, body }: Replied): void {
     if (body !== null) this.#finish();
-    this.#resolve({ status, headers, body: body ?? this.#stream(), onFinished: this.#onOver });
+    const reply = { status, headers, body: body ?? this.#stream() };
+    this.#resolve({ reply, id: "", common: HeaderBlock.none, finished: this.#onOver });
   }
 
   piece(bytes: Uint8Array): void {
@@ -114,7 +115,8 @@ class Forwarded {
       for await (const bytes of request.bodyStream()) {
         if (this.#ended) return;
         this.#bodyWindow -= bytes.byteLength;
-        this.#owner.tell("body", { id, bytes }, [bytes.buffer as ArrayBuffer]);
+        const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+        this.#owner.tell("body", { id, bytes: own }, [own.buffer as ArrayBuffer]);
         while (this.#bodyWindow <= 0 && !this.#ended)
           await new Promise<void>((resolve) => (this.#onBodyTaken = resolve));
       }

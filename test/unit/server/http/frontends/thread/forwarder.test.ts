@@ -11,7 +11,7 @@ import type {
   OwnerCalls,
 } from "../../../../../../server/http/frontends/messages.js";
 import { Forwarder } from "../../../../../../server/http/frontends/thread/forwarder.js";
-import type { HttpReply, HttpRequest } from "../../../../../../server/http/transport/port.js";
+import type { HttpRequest, SentReply } from "../../../../../../server/http/transport/port.js";
 
 const KIB = 1024;
 const WINDOW_BYTES = KIB * KIB;
@@ -100,7 +100,7 @@ test("the owner gets the whole request, but no more of the body than it accepts"
   await settled();
   expect([received(), said]).toEqual([4 * WINDOW_BYTES, ["body ended"]]);
   other.tell("reply", { id: heads[0]!.id, status: 201, headers: [["x", "y"]], body: "{}" });
-  expect(await reply).toMatchObject({ status: 201, headers: [["x", "y"]], body: "{}" });
+  expect((await reply).reply).toMatchObject({ status: 201, headers: [["x", "y"]], body: "{}" });
 });
 
 test("an early reply stops the sending of the body", async () => {
@@ -109,7 +109,7 @@ test("an early reply stops the sending of the body", async () => {
   const reply = forwarder.handle(request);
   await settled();
   other.tell("reply", { id: heads[0]!.id, status: 413, headers: [], body: "too large" });
-  expect((await reply).status).toBe(413);
+  expect((await reply).reply.status).toBe(413);
   other.tell("bodyTaken", { id: heads[0]!.id, bytes: 4 * WINDOW_BYTES });
   await settled();
   expect([received(), said]).toEqual([WINDOW_BYTES, []]);
@@ -117,7 +117,7 @@ test("an early reply stops the sending of the body", async () => {
 
 async function streamed(
   pieces: number,
-): Promise<ReturnType<typeof world> & { reply: HttpReply; request: Request }> {
+): Promise<ReturnType<typeof world> & { reply: SentReply; request: Request }> {
   const made = world();
   const request = new Request(0);
   const reply = made.forwarder.handle(request);
@@ -133,14 +133,14 @@ test("pieces of a reply are accepted one at a time, and a stop waits until the c
   other.tell("replyEnded", { id: heads[0]!.id, cut: false });
   const drained = forwarder.drain(DRAIN_MS);
   const seen: number[] = [];
-  for await (const piece of reply.body as AsyncIterable<Uint8Array>) {
+  for await (const piece of reply.reply.body as AsyncIterable<Uint8Array>) {
     await settled();
     expect(said.filter((what) => what === "taken 10")).toHaveLength(seen.length);
     seen.push(piece[0]!);
   }
   expect(seen).toEqual([0, 1, 2]);
   expect(await isDrained(drained)).toBe(false);
-  reply.onFinished!(undefined);
+  reply.finished(undefined);
   expect(await isDrained(drained)).toBe(true);
 });
 
@@ -153,7 +153,7 @@ test("a stop waits until the client has its whole reply", async () => {
   other.tell("reply", { id: heads[0]!.id, status: 200, headers: [], body: new Uint8Array(10) });
   const reply = await handled;
   expect(await isDrained(drained)).toBe(false);
-  reply.onFinished!(undefined);
+  reply.finished(undefined);
   expect(await isDrained(drained)).toBe(true);
 });
 
@@ -176,7 +176,7 @@ test("the owner learns that a client has left, before or during a reply, and not
   await before.settled();
 
   const within = await streamed(1);
-  const pieces = (within.reply.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  const pieces = (within.reply.reply.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   expect((await pieces.next()).value).toEqual(new Uint8Array(10));
   const next = pieces.next();
   within.request.client.abort();
@@ -190,7 +190,7 @@ test("a reply that the owner cuts off breaks off after its pieces", async () => 
   other.tell("replyEnded", { id: heads[0]!.id, cut: true });
   const seen: number[] = [];
   const taking = async (): Promise<void> => {
-    for await (const piece of reply.body as AsyncIterable<Uint8Array>) seen.push(piece[0]!);
+    for await (const piece of reply.reply.body as AsyncIterable<Uint8Array>) seen.push(piece[0]!);
   };
   await expect(taking()).rejects.toThrow("the reply breaks off");
   expect(seen).toEqual([0, 1]);
