@@ -6,6 +6,7 @@ import { batchTarget, importTarget } from "./intake-target.js";
 import { interfaceTarget } from "./interface/interface-target.js";
 import { eventsTarget, queryLogTarget } from "./log-target.js";
 import { programTarget } from "./program-target.js";
+import { bodyTarget } from "./queries/body-target.js";
 import { filterTarget } from "./queries/filter-target.js";
 import { queryTarget } from "./queries/query-target.js";
 import { tokenTarget } from "./queries/token-target.js";
@@ -18,6 +19,7 @@ import { codesTarget, vectorTarget } from "./vectors/vector-target.js";
 
 export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   filter: async () => filterTarget(),
+  bodies: async () => bodyTarget(),
   query: queryTarget,
   batch: async () => batchTarget(await loadEngine("checked")),
   import: async () => importTarget(await loadEngine("checked")),

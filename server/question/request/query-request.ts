@@ -114,7 +114,7 @@ export interface QueryRequest {
 }
 
 /** True for `*` and for a blank text, which list documents instead of searching for words. */
-function isBrowse(q: string): boolean {
+export function isBrowse(q: string): boolean {
   const text = q.trim();
   return text === "" || text === "*";
 }
