@@ -13,7 +13,7 @@ import { QueryTrace } from "../ground/metrics/query-trace.js";
 import { parsedDocument } from "../search/fetch.js";
 import type { Hit } from "../search/found.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
-import { find, type QueryBounds, type QuerySearching } from "../search/search.js";
+import { find, type QueryBounds, type QuerySearching, readQuery } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
@@ -54,7 +54,8 @@ export class IndexShop {
     // Query understanding is off, because the coach tests what the words themselves find.
     const bounds: QueryBounds = { bytesMax: limits.replyBytesMax, understood: false, within: "" };
     const life = new RequestLife();
-    const answer = await run(find(this.#searching, index, body, bounds, life, new QueryTrace()));
+    const asked = await run(readQuery(this.#searching, index, body, bounds.within, life));
+    const answer = await run(find(this.#searching, index, asked, bounds, life, new QueryTrace()));
     const { found, hits, suggestions } = answer;
     return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
   }

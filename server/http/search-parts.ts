@@ -12,6 +12,7 @@ import type { Logger } from "../ground/log.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
 import { EmbeddingEndpoints, type EmbeddingEndpointsOptions } from "../models/embedding-endpoints.js";
 import type { Config } from "../operate/config/config.js";
+import { PreparedShapes } from "../question/request/prepared-shapes.js";
 import { type PopularOf, QueriedIndexes } from "../search/matching/queried-index.js";
 import { HitSizes } from "../search/query-cost.js";
 import { GivenVectors } from "../search/semantic/given-vectors.js";
@@ -55,6 +56,7 @@ export function searchParts(options: SearchPartsOptions) {
     slotTurns: new SlotTurns(limits.multiSearchAtOnceSlots),
     givenVectors: new GivenVectors(workbench, embeddings),
     queriedIndexes: new QueriedIndexes(analyserOf, popularOf, limits, log),
+    preparedShapes: new PreparedShapes(limits),
     understanding,
     slowQueries: new SlowQueryLog(slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     close(): void {

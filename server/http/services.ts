@@ -29,6 +29,7 @@ import type { FixedConfig, LiveSettings } from "../operate/reload/live-settings.
 import type { Scrape } from "../operate/scrape.js";
 import type { Analytics } from "../query-log/analytics/analytics.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
+import type { PreparedShapes } from "../question/request/prepared-shapes.js";
 import type { Understanding } from "../search/attempt.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
 import type { HitSizes } from "../search/query-cost.js";
@@ -54,6 +55,7 @@ export interface SearchServices {
   readonly reads: Reads;
   readonly givenVectors: GivenVectors;
   readonly queriedIndexes: QueriedIndexes;
+  readonly preparedShapes: PreparedShapes;
   readonly understanding: Understanding;
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;

@@ -11,11 +11,13 @@ import type { AskedBy } from "../query-log/analytics/people.js";
 import { encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { queryIdText } from "../query-log/rows/query-ids.js";
 import { logNowMs } from "../query-log/rows/time.js";
+import type { BodyScan } from "../question/request/body-scan.js";
+import type { PreparedShapes } from "../question/request/prepared-shapes.js";
 import type { Found } from "./found.js";
 import type { QueriedIndexes } from "./matching/queried-index.js";
-import { costOfQuery, type HitSizes, type Reserve } from "./query-cost.js";
+import { costOfQuery, costOfRequest, type HitSizes, type Reserve } from "./query-cost.js";
 import { respond, respondAgain } from "./respond.js";
-import { find, type QueryBounds, type QuerySearching } from "./search.js";
+import { find, type QueryBounds, type QuerySearching, readQuery } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** A query's body, with the user and logging members separated from the query itself. */
@@ -23,6 +25,8 @@ export interface QueryBody {
   /** The query without its user. Bodies with equal bytes have equal answers. */
   readonly bytes: Uint8Array;
   readonly askedBy: AskedBy;
+  /** Null if the body has to be parsed. */
+  readonly scan: BodyScan | null;
   /** The parsed body. Throws SkeinError if the bytes are not JSON. */
   value(): unknown;
 }
@@ -30,6 +34,7 @@ export interface QueryBody {
 /** The services that an observed search needs. */
 interface ObservedSearching extends QuerySearching {
   readonly queriedIndexes: QueriedIndexes;
+  readonly preparedShapes: PreparedShapes;
   readonly recorder: Recorder;
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
@@ -58,7 +63,7 @@ export function* observedSearch(
   { id: requestId, life, reserve }: SearchedFor,
 ): Work<Uint8Array> {
   const { record } = contents;
-  const { reads, limits, recorder, slowQueries, logWriter, hitSizes } = searching;
+  const { reads, limits, preparedShapes, recorder, slowQueries, logWriter, hitSizes } = searching;
   const trace = new QueryTrace();
   const id = logWriter.ids.next(logNowMs());
   const index = searching.queriedIndexes.of(contents);
@@ -76,31 +81,39 @@ export function* observedSearch(
     ended(known.answered);
     return bytes;
   }
-  let value = body.value();
+  const { scan } = body;
+  let request = scan === null ? null : preparedShapes.read(scan, index, bounds.within);
+  let value = request === null ? body.value() : undefined;
   const scale = {
     bodyBytes: body.bytes.length,
     hitBytes: hitSizes.of(record),
     documents: reads.documents(record.uid),
   };
-  const waits = reserve(costOfQuery(value, scale, limits));
+  const waits = reserve(
+    request === null ? costOfQuery(value, scale, limits) : costOfRequest(request, scale, limits),
+  );
   if (waits !== undefined) {
-    value = undefined;
+    request = value = null;
     yield* settled(waits);
     value = body.value();
   }
   try {
-    const found = yield* find(searching, index, value, bounds, life, trace);
+    if (request === null) {
+      request = yield* readQuery(searching, index, value, bounds.within, life);
+      if (scan !== null) preparedShapes.remember(scan, index, bounds.within, request);
+    }
+    const found = yield* find(searching, index, request, bounds, life, trace);
     trace.enter("respond");
     const { bytes, content } = respond(found, queryIdText(id), trace.elapsedMs(), bounds.bytesMax);
     hitSizes.answered(record, bytes.length, found.hits.length);
     const answered = answeredOf(found);
     found.remember?.(question, { content, answered });
     ended(answered);
-    slowQueries.ended(requestId, record, value, trace);
+    slowQueries.ended(requestId, record, body, trace);
     return bytes;
   } catch (error) {
     trace.stop();
-    slowQueries.ended(requestId, record, value, trace, error);
+    slowQueries.ended(requestId, record, body, trace, error);
     throw error;
   }
 }

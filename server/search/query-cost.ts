@@ -1,8 +1,9 @@
-// Estimates the memory that a query will need, from its unchecked body. Knows nothing about the answer,
-// except how large the answers of the same index were per hit.
+// Estimates the memory that a query will need, from its body, which need not have been checked. Knows nothing
+// about the answer, except how large the answers of the same index were per hit.
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { isObject, type JsonObject } from "../ground/input/json-value.js";
 import { FIXED_LIMITS, type Limits } from "../ground/limits.js";
+import type { QueryRequest } from "../question/request/query-request.js";
 import { SLOTS_AHEAD } from "./multi-search.js";
 
 /** Plan, programs, results and reply of a query without hits. */
@@ -54,20 +55,36 @@ export interface QueryScale {
 }
 
 /** Estimated memory (bytes) that the query in `body` needs. */
-export function costOfQuery(
-  body: unknown,
-  { bodyBytes, hitBytes, documents }: QueryScale,
-  { pageDocumentsMax, facetValuesMax, replyBytesMax }: Limits,
-): number {
+export function costOfQuery(body: unknown, scale: QueryScale, limits: Limits): number {
   const given = isObject(body) ? body : {};
-  const hits = numberIn(given.per_page, 10, pageDocumentsMax);
-  const rows = Math.min(documents, hits * numberIn(given.page, 1, Number.MAX_SAFE_INTEGER));
-  const values = fieldsIn(given) * numberIn(given.max_facet_values, 10, facetValuesMax);
+  const hits = numberIn(given.per_page, 10, limits.pageDocumentsMax);
+  const rows = hits * numberIn(given.page, 1, Number.MAX_SAFE_INTEGER);
+  const values = fieldsIn(given) * numberIn(given.max_facet_values, 10, limits.facetValuesMax);
+  return costOf(hits, rows, values, scale, limits);
+}
+
+/** Estimated memory (bytes) that a query needs once its body has been read. */
+export function costOfRequest(
+  { perPage, page, shape: { facets, maxFacetValues } }: QueryRequest,
+  scale: QueryScale,
+  limits: Limits,
+): number {
+  return costOf(perPage, perPage * page, facets.length * maxFacetValues, scale, limits);
+}
+
+/** `rows` is the number of rows up to the end of the page, `values` that of facet values. */
+function costOf(
+  hits: number,
+  rows: number,
+  values: number,
+  { bodyBytes, hitBytes, documents }: QueryScale,
+  { replyBytesMax }: Limits,
+): number {
   return (
     QUERY_BYTES +
     PARSED_TIMES * bodyBytes +
     HIT_TIMES * Math.min(hits * hitBytes, replyBytesMax) +
-    ROW_BYTES * rows +
+    ROW_BYTES * Math.min(documents, rows) +
     FACET_VALUE_BYTES * values
   );
 }

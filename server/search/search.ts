@@ -44,29 +44,41 @@ export interface QuerySearching extends Searching {
 export type QueryBounds = Pick<Question, "bytesMax" | "understood" | "within">;
 
 /**
- * Runs the query in `body`. The returned documents fit into a response of `bytesMax` bytes, except that a
- * single document is always returned. Its work ends with `life`. Records the phases in `trace`. Throws
- * SkeinError.
+ * Reads a query's parsed body, in time slices if it has a long filter. `within` is the filter in the caller's
+ * search token. Throws SK-SE-400.
+ */
+export function* readQuery(
+  { reads, limits }: Searching,
+  index: QueriedIndex,
+  body: unknown,
+  within: string,
+  life: RequestLife,
+): Work<QueryRequest> {
+  const nextSlice = (): Promise<void> => reads.slices.next(index.record.tenant, life);
+  const reading = readingOfQueryRequest(body, index, limits, readWithin(within, index, limits));
+  const read = inSlices(reading, nextSlice);
+  return read instanceof Promise ? yield* settled(read) : read;
+}
+
+/**
+ * Runs the query. The returned documents fit into a response of `bytesMax` bytes, except that a single
+ * document is always returned. Its work ends with `life`. Records the phases in `trace`. Throws SkeinError.
  */
 export function* find(
   searching: QuerySearching,
   index: QueriedIndex,
-  body: unknown,
-  { bytesMax, understood, within: filterOfAsker }: QueryBounds,
+  asked: QueryRequest,
+  { bytesMax, understood }: QueryBounds,
   life: RequestLife,
   trace: QueryTrace,
 ): Work<Found> {
-  const { reads, limits } = searching;
-  const { uid, tenant } = index.record;
-  const within = readWithin(filterOfAsker, index, limits);
-  const nextSlice = (): Promise<void> => reads.slices.next(tenant, life);
-  const read = inSlices(readingOfQueryRequest(body, index, limits, within), nextSlice);
-  const asked = read instanceof Promise ? yield* settled(read) : read;
+  const { reads } = searching;
+  const { uid } = index.record;
   const scale = reads.scale(uid);
   const wording = { asked, index, scale, bytesMax, asTyped: planQuery(asked, index, scale) };
 
   return yield* reads.answer(uid, life, trace, (snapshot) =>
-    answered(searching, new Attempts(wording, reads, snapshot), understood, within, trace),
+    answered(searching, new Attempts(wording, reads, snapshot), understood, trace),
   );
 }
 
@@ -75,10 +87,10 @@ function* answered(
   { reads, givenVectors, understanding }: QuerySearching,
   attempts: Attempts,
   understood: boolean,
-  within: Within | null,
   trace: QueryTrace,
 ): Work<Found | null> {
   const { asked, index, snapshot, bytesMax } = attempts;
+  const { within } = asked.shape;
   const meant = understood
     ? yield* understanding.meant(attempts)
     : { attempt: yield* attempts.attempt(asked), context: null, lasting: true };

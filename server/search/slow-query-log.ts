@@ -9,6 +9,11 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 
 const TEXT_LENGTH_MAX = 200;
 
+/** A body that is parsed only if it is logged. */
+interface LoggedBody {
+  value(): unknown;
+}
+
 export class SlowQueryLog {
   readonly #slowMs: number;
   readonly #linesPerSecondMax: number;
@@ -30,7 +35,7 @@ export class SlowQueryLog {
    * Logs and counts the query if it was slow. Call after the query has ended and its trace has stopped.
    * `error` is the reason if the query was not answered.
    */
-  ended(requestId: string, record: IndexRecord, body: unknown, trace: QueryTrace, error?: unknown): void {
+  ended(requestId: string, record: IndexRecord, body: LoggedBody, trace: QueryTrace, error?: unknown): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
     this.#recorder.slowQueries++;
     const now = performance.now();
@@ -48,7 +53,7 @@ export class SlowQueryLog {
         id: requestId,
         index: record.name,
         tenant: record.tenant,
-        ...requestOf(body),
+        ...requestOf(body.value()),
         took_ms: rounded(trace.totalMs),
         phases_ms: phasesOf(trace),
         found: trace.found,

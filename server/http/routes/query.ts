@@ -11,7 +11,9 @@ import { object, required } from "../../ground/input/object-reader.js";
 import { text } from "../../ground/input/readers.js";
 import { run, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
+import type { AskedBy } from "../../query-log/analytics/people.js";
 import { mayNameAsker, NOT_NAMED, splitAsker } from "../../question/request/asker.js";
+import { type BodyScan, scanBody } from "../../question/request/body-scan.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { costOfMultiSearch, PARSED_TIMES, type QueryScale, type Reserve } from "../../search/query-cost.js";
@@ -230,7 +232,8 @@ async function parsedInTurn(
 /** If the search token names a user, returns the body with that user instead of its own. */
 function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
   if (token === null || token.userId === null) return body;
-  return { ...body, askedBy: { ...body.askedBy, user: token.userId } };
+  const { bytes, askedBy, scan } = body;
+  return { bytes, askedBy: { ...askedBy, user: token.userId }, scan, value: () => body.value() };
 }
 
 /** The filter in the caller's search token; "" if there is none. */
@@ -242,19 +245,38 @@ function planOf({ services, principal, state }: Asked): Plan {
   return planOfTenant(services.settings.now.plans, state, principal.tenant);
 }
 
+/** A body that is parsed only if it has to be. */
+class ScannedBody implements QueryBody {
+  readonly bytes: Uint8Array;
+  readonly askedBy: AskedBy;
+  readonly scan: BodyScan;
+
+  constructor(scan: BodyScan) {
+    this.bytes = scan.anonymous;
+    this.askedBy = scan.askedBy;
+    this.scan = scan;
+  }
+
+  value(): unknown {
+    return parsed(this.scan.bytes);
+  }
+}
+
 /**
- * Parses the body now only if it may name the user. The user must be removed from the body, because answers
- * are cached by body and shared by all users.
+ * Parses the body now only if it is unusual and may name the user. The user must be removed from the body,
+ * because answers are cached by body and shared by all users.
  */
 function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
+  const scan = scanBody(bytes);
+  if (scan !== null) return new ScannedBody(scan);
   if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
     return parsedBody(parsed(bytes), limits);
-  return { bytes, askedBy: NOT_NAMED, value: () => parsed(bytes) };
+  return { bytes, askedBy: NOT_NAMED, scan: null, value: () => parsed(bytes) };
 }
 
 function parsedBody(value: unknown, limits: Limits): QueryBody {
   const { askedBy, rest } = splitAsker(value, limits);
-  return { bytes: serialize(rest), askedBy, value: () => value };
+  return { bytes: serialize(rest), askedBy, scan: null, value: () => value };
 }
 
 function parsed(bytes: Uint8Array): unknown {

@@ -4,9 +4,9 @@
 //   {"q":"red shoe","per_page":10,"sort":"price:asc","page":2}
 //         ~~~~~~~~             ~~                           ~     holes; everything else is the frame
 //
-// The scanner gives up on anything unusual, but it also accepts bytes that are not JSON. It promises only this:
-// if two bodies have the same frame, one of them is valid JSON, and the holes of the other one can be read,
-// then the other one is valid JSON, too, and differs only in the values of these members.
+// The scanner gives up on anything unusual, but it also accepts bytes that are not JSON. It promises only
+// this: if two bodies have the same frame, one of them is valid JSON, and the holes of the other one can be
+// read, then the other one is valid JSON, too, and differs only in the values of these members.
 import { isUtf8 } from "node:buffer";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { AskedBy } from "../../query-log/analytics/people.js";

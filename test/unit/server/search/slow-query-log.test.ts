@@ -47,7 +47,7 @@ afterEach(() => {
 describe("the slow-query log", () => {
   test("records the request, the duration of each phase and the number of hits", () => {
     const body = { q: "x".repeat(300), filter_by: "price:<3", facets: ["brand"], per_page: 10n };
-    slowLog(5).ended("request-1", INDEX, body, traceOf(6, 4));
+    slowLog(5).ended("request-1", INDEX, { value: () => body }, traceOf(6, 4));
     expect(lines).toEqual([
       expect.objectContaining({
         msg: "slow query",
@@ -69,18 +69,18 @@ describe("the slow-query log", () => {
   });
 
   test("ignores fast queries, and everything when it is off", () => {
-    slowLog(1_000).ended("request-1", INDEX, { q: "a" }, traceOf(1));
-    slowLog(0).ended("request-1", INDEX, { q: "a" }, traceOf(1));
+    slowLog(1_000).ended("request-1", INDEX, { value: () => ({ q: "a" }) }, traceOf(1));
+    slowLog(0).ended("request-1", INDEX, { value: () => ({ q: "a" }) }, traceOf(1));
     expect([lines.length, recorder.slowQueries]).toEqual([0, 0]);
   });
 
   test("accepts any body and says why a query was not answered", () => {
     const log = slowLog(1);
-    log.ended("request-1", INDEX, null, traceOf(2), new SkeinError("SK-SE-503", "later"));
+    log.ended("request-1", INDEX, { value: () => null }, traceOf(2), new SkeinError("SK-SE-503", "later"));
     log.ended(
       "request-1",
       INDEX,
-      { q: 5, filters: { year: 12345678901234567890n } },
+      { value: () => ({ q: 5, filters: { year: 12345678901234567890n } }) },
       traceOf(2),
       new TypeError("odd"),
     );
@@ -93,10 +93,10 @@ describe("the slow-query log", () => {
   test("writes ten lines a second, counts all slow queries, and reports how many it left out", () => {
     const log = slowLog(1);
     const trace = traceOf(2);
-    for (let i = 0; i < 25; i++) log.ended("request-1", INDEX, { q: "a" }, trace);
+    for (let i = 0; i < 25; i++) log.ended("request-1", INDEX, { value: () => ({ q: "a" }) }, trace);
     expect([lines.length, recorder.slowQueries]).toEqual([10, 25]);
     now += 1_000;
-    log.ended("request-1", INDEX, { q: "a" }, trace);
+    log.ended("request-1", INDEX, { value: () => ({ q: "a" }) }, trace);
     expect(lines.length).toBe(11);
     expect(lines[10]).toMatchObject({ skipped: 15 });
   });
