@@ -23,7 +23,7 @@ import {
   textOf,
   utf8,
   valueEnd,
-  wholeNumber,
+  valueOfDigits,
 } from "./json-bytes.js";
 
 /** Holes that are the contents of a string, without its quotes. */
@@ -108,7 +108,7 @@ export class BodyScan {
 
   /** The whole number at this index of `holes`. */
   number(at: number): number {
-    return wholeNumber(this.bytes, this.holes[at + 1]!, this.holes[at + 2]!);
+    return valueOfDigits(this.bytes, this.holes[at + 1]!, this.holes[at + 2]!);
   }
 
   get askedBy(): AskedBy {

@@ -32,7 +32,7 @@ export function isWholeNumber(bytes: Uint8Array, start: number, end: number): bo
 }
 
 /** The value of what isWholeNumber accepts. */
-export function wholeNumber(bytes: Uint8Array, start: number, end: number): number {
+export function valueOfDigits(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at++) value = value * 10 + bytes[at]! - ZERO;
   return value;
@@ -115,7 +115,7 @@ export function objectOf(bytes: Uint8Array, start: number, end: number): object 
   }
 }
 
-/** The text of a string whose contents, without the quotes, are valid UTF-8. Null if an escape is invalid. */
+/** The text of a string with these contents, which are valid UTF-8. Null if an escape is invalid. */
 export function textOf(bytes: Uint8Array, start: number, end: number): string | null {
   if (!hasEscapes(bytes, start, end)) return utf8(bytes, start, end);
   try {

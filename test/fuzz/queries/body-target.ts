@@ -95,7 +95,7 @@ const FIXED: Readonly<Record<string, readonly [usual: readonly string[], odd: re
 };
 const isVaried = (name: string): boolean => Object.hasOwn(VARIED, name);
 
-/** Draws bodies of one spelling, a share of which are odd. */
+/** Draws bodies of one spelling. Some are odd. */
 class Spelling {
   readonly #random: Random;
   readonly #oddOneIn: number;
@@ -150,7 +150,7 @@ class Spelling {
   }
 }
 
-/** Input: a byte that selects the index and the filter of the token, then the bodies, each after its length. */
+/** Input: a byte that selects the index and the token, then the bodies, each after its length. */
 export function bodyTarget(): Target {
   return {
     name: "bodies",
