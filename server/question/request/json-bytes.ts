@@ -105,7 +105,7 @@ export function hasLongInteger(bytes: Uint8Array, start: number, end: number): b
   return digits >= LONG_DIGITS;
 }
 
-/** The value of an object in valid UTF-8. Null if it is not JSON or has anything that parseJson looks into. */
+/** The value of an object in valid UTF-8. Null if it is not JSON, or if parseJson would look into it. */
 export function objectOf(bytes: Uint8Array, start: number, end: number): object | null {
   if (hasEscapes(bytes, start, end) || hasLongInteger(bytes, start, end)) return null;
   try {
