@@ -38,18 +38,26 @@ function identify<S extends SearchServices>(visit: Visit<S>, inUrl: string | nul
   const authorization = inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`;
   const tenant = inUrl === null ? request.header("x-skein-tenant") : null;
   const where = inUrl === null ? "" : " in URLs";
-  const failed = (): string => `failed${where} ${clientNetwork(visit.lookUpAddress())}`;
+  const now = Date.now();
   try {
-    const principal = doorkeeper.identify(authorization, tenant, state, Date.now());
-    if (principal.keyId !== null) keyUse.used(principal.keyId, Date.now());
-    else if (doorkeeper.isAdminKeyGuessable && throttle.wait(failed(), perSecond, sharedClockMs()) > 0)
+    const principal = doorkeeper.identify(authorization, tenant, state, now);
+    if (principal.keyId !== null) keyUse.used(principal.keyId, now);
+    else if (
+      doorkeeper.isAdminKeyGuessable &&
+      throttle.wait(nameOfFailures(visit, where), perSecond, sharedClockMs()) > 0
+    )
       throw new SkeinError("SK-SYS-401", "the API key is not valid");
     return principal;
   } catch (error) {
     if (error instanceof SkeinError && error.code === "SK-SYS-401" && authorization !== "")
-      take(services, failed(), perSecond, "wrong keys from one address", sharedClockMs());
+      take(services, nameOfFailures(visit, where), perSecond, "wrong keys from one address", sharedClockMs());
     throw error;
   }
+}
+
+/** The name under which wrong keys from the client's network are throttled. */
+function nameOfFailures<S extends SearchServices>(visit: Visit<S>, where: string): string {
+  return `failed${where} ${clientNetwork(visit.lookUpAddress())}`;
 }
 
 function checkPublic({ scopes }: Principal): void {
@@ -65,15 +73,18 @@ function checkPublic({ scopes }: Principal): void {
 export function rate<S extends SearchServices>(visit: Visit<S>): undefined {
   const { route, principal, state, services } = visit;
   if (route.access === "open") return;
-  const now = sharedClockMs();
   const { rateLimit, keyId, token, tenant } = principal;
   const plan = planOfTenant(services.settings.now.plans, state, tenant);
+  const perAddress = plan.requests_per_second_per_ip;
+  const tokenLimit = token?.rateLimit ?? null;
+  if (rateLimit === null && tokenLimit === null && perAddress === null) return;
+  const now = sharedClockMs();
   if (rateLimit !== null) take(services, nameOfKey(keyId), rateLimit, "the API key", now);
-  if (token !== null && token.rateLimit !== null)
-    take(services, nameOfToken(token), token.rateLimit, "the search token", now);
-  if (plan.requests_per_second_per_ip !== null) {
+  if (token !== null && tokenLimit !== null)
+    take(services, nameOfToken(token), tokenLimit, "the search token", now);
+  if (perAddress !== null) {
     const name = `${tenant} ${clientNetwork(visit.lookUpAddress())}`;
-    take(services, name, plan.requests_per_second_per_ip, "one address", now);
+    take(services, name, perAddress, "one address", now);
   }
 }
 

@@ -1,5 +1,6 @@
 // Finds the route for a request in the table. Does not know any particular route except the placeholder for a
 // missing route.
+import { ClockCache } from "../../engine-wasm/host/runtime/clock-cache.js";
 import { SkeinError } from "../ground/errors.js";
 import { errorReply } from "./respond.js";
 import type { OpenRoute, Route } from "./route.js";
@@ -13,6 +14,10 @@ export interface Match<S extends SearchServices> {
 /** The match for a request to an unknown path. Its route replies with 404. */
 export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
+/** Number of paths per method whose routes are kept, so that most paths are not taken apart. */
+const PATHS_KEPT = 1_000;
+const PATH_KEPT_LENGTH_MAX = 200;
+
 interface Entry<S extends SearchServices> {
   readonly route: Route<S>;
   readonly segments: readonly string[];
@@ -22,9 +27,12 @@ interface Entry<S extends SearchServices> {
 
 export class Router<S extends SearchServices> {
   readonly #byLength = new Map<number, Entry<S>[]>();
+  /** Matches by path, for the methods of the table. */
+  readonly #known = new Map<string, ClockCache<string, Match<S>>>();
 
   constructor(routes: readonly Route<S>[]) {
     for (const route of routes) {
+      this.#known.set(route.method, new ClockCache(PATHS_KEPT));
       const segments = route.path.split("/");
       const entries = this.#byLength.get(segments.length) ?? [];
       entries.push({ route, segments, parameters: segments.map(parameterOf) });
@@ -36,11 +44,15 @@ export class Router<S extends SearchServices> {
 
   /** True if there is a route with this method and path. */
   has(method: string, path: string): boolean {
-    return this.#find(method, path.split("/")) !== undefined;
+    return this.#recall(method, path) !== undefined || this.#find(method, path.split("/")) !== undefined;
+  }
+
+  #recall(method: string, path: string): Match<S> | undefined {
+    return this.#known.get(tableMethod(method))?.get(path);
   }
 
   #find(method: string, segments: readonly string[]): Entry<S> | undefined {
-    const wanted = method === "HEAD" ? "GET" : method;
+    const wanted = tableMethod(method);
     const entries = this.#byLength.get(segments.length) ?? [];
     return entries.find((entry) => entry.route.method === wanted && fits(entry, segments));
   }
@@ -50,10 +62,16 @@ export class Router<S extends SearchServices> {
    * placeholder route whose reply lists those methods. Throws SK-SYS-400 if the percent-encoding is invalid.
    */
   match(method: string, path: string): Match<S> {
+    const known = this.#recall(method, path);
+    if (known !== undefined) return known;
     const segments = path.split("/");
     const entries = this.#byLength.get(segments.length) ?? [];
     const found = this.#find(method, segments);
-    if (found !== undefined) return { route: found.route, params: decoded(found, segments) };
+    if (found !== undefined) {
+      const match = { route: found.route, params: decoded(found, segments) };
+      if (path.length <= PATH_KEPT_LENGTH_MAX) this.#known.get(found.route.method)!.set(path, match);
+      return match;
+    }
     const methods = entries
       .filter((entry) => fits(entry, segments))
       .map((entry) => entry.route.method as string);
@@ -83,6 +101,11 @@ function noRoute(allow: readonly string[]): OpenRoute<SearchServices> {
       return errorReply(new SkeinError("SK-SYS-405", taken), [header]);
     },
   };
+}
+
+/** The method under which the table has a request's route. */
+function tableMethod(method: string): string {
+  return method === "HEAD" ? "GET" : method;
 }
 
 function parameterOf(segment: string): string | null {

@@ -42,14 +42,14 @@ const TABLE_BYTES_MAX = 2 ** 32;
 const ROWS_GROWTH = 1 << 10;
 
 /** A word's layout, from its lowest bit: uses in progress, counted uses, low bits of the month. */
-const ONE_UNDER_WAY = 1n;
 const UNDER_WAY_MASK = (1n << 20n) - 1n;
 const ONE_COUNTED = 1n << 20n;
 const MONTH_SHIFT = 56n;
 const MONTH_MASK = 0xffn;
-/** The same layout seen as two 32-bit halves, which can be added up without BigInts. */
+/** The same layout seen as two 32-bit halves, which can be read and mostly be changed without BigInts. */
 const UNDER_WAY_BITS = 20;
 const UNDER_WAY_LOW_MASK = (1 << UNDER_WAY_BITS) - 1;
+const ONE_COUNTED_LOW = 1 << UNDER_WAY_BITS;
 const COUNTED_LOW_VALUES = 1 << (32 - UNDER_WAY_BITS);
 const COUNTED_HIGH_BITS = 24;
 const COUNTED_HIGH_MASK = (1 << COUNTED_HIGH_BITS) - 1;
@@ -105,10 +105,12 @@ export class MonthCounts implements MonthlyCounter {
     const month = this.#monthOf(now);
     this.#makeRow(tenant);
     const first = this.#wordOf(tenant, month, kind);
-    const own = ofMonth(Atomics.load(this.#words, first + this.#thread), month);
-    Atomics.store(this.#words, first + this.#thread, own + ONE_UNDER_WAY);
+    const own = first + this.#thread;
+    if (!this.#isOf(own, month)) Atomics.store(this.#words, own, ofMonth(0n, month));
+    const low = Atomics.load(this.#halves, 2 * own);
+    Atomics.store(this.#halves, 2 * own, low + 1);
     if (limit === null || this.#sum(first, month, true) <= limit) return { tenant, month };
-    Atomics.store(this.#words, first + this.#thread, own);
+    Atomics.store(this.#halves, 2 * own, low);
     throw new SkeinError(code, `the plan's ${limit} ${what} for this month are used up`, {
       retryAfter: secondsToNextMonth(now),
       details: { limit, month: monthText(month) },
@@ -117,10 +119,20 @@ export class MonthCounts implements MonthlyCounter {
 
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
     const word = this.#wordOf(tenant, month, QUOTAS[metered].kind) + this.#thread;
-    const own = ofMonth(Atomics.load(this.#words, word), month);
-    if ((own & UNDER_WAY_MASK) === 0n) return; // this word already counts a later month
-    Atomics.store(this.#words, word, own - ONE_UNDER_WAY + (counts ? ONE_COUNTED : 0n));
-    if (counts) this.markChanged(tenant);
+    const low = Atomics.load(this.#halves, 2 * word);
+    if (!this.#isOf(word, month) || (low & UNDER_WAY_LOW_MASK) === 0) return; // it counts a later month
+    if (!counts) Atomics.store(this.#halves, 2 * word, low - 1);
+    else {
+      if (low >>> UNDER_WAY_BITS < COUNTED_LOW_VALUES - 1)
+        Atomics.store(this.#halves, 2 * word, low - 1 + ONE_COUNTED_LOW);
+      else Atomics.store(this.#words, word, Atomics.load(this.#words, word) - 1n + ONE_COUNTED); // carries
+      this.markChanged(tenant);
+    }
+  }
+
+  /** True if the word, which is this thread's, counts this month. */
+  #isOf(word: number, month: number): boolean {
+    return Atomics.load(this.#halves, 2 * word + 1) >>> COUNTED_HIGH_BITS === (month & Number(MONTH_MASK));
   }
 
   used(tenant: number, now: Date): MonthUsage {

@@ -53,9 +53,12 @@ const PLAN = object(
 
 /** Returns the plan with this name, or the default plan if the configuration no longer has it. */
 export function planNamed(plans: readonly Plan[], name: string): Plan {
-  return (
-    plans.find((plan) => plan.name === name) ?? plans.find((plan) => plan.name === "default") ?? DEFAULT_PLAN
-  );
+  let known = DEFAULT_PLAN;
+  for (const plan of plans) {
+    if (plan.name === name) return plan;
+    if (plan.name === DEFAULT_PLAN.name) known = plan;
+  }
+  return known;
 }
 
 /**

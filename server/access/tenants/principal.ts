@@ -18,8 +18,10 @@ const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
 /** Scopes that a search token may inherit from its key. */
 const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
-/** Size of the cache that maps recently seen valid values to their hashes. */
-const KNOWN_VALUES_MAX = 1_000;
+/** Total length of the Authorization headers whose callers are remembered. */
+const KNOWN_LENGTH_MAX = 400_000;
+/** Number of tenants whose bootstrap principals are remembered. */
+const BOOTSTRAPS_MAX = 1_000;
 /**
  * If no key has a token's prefix, the token is checked against this hash, so that refusing it takes as long
  * as checking it against a real key.
@@ -43,6 +45,16 @@ export interface Principal {
   readonly token: SearchToken | null;
 }
 
+/** The caller who sends a certain Authorization header. */
+interface Known {
+  /** Null for the bootstrap admin key. */
+  readonly principal: Principal | null;
+  /** The catalog's keys when the caller was identified. If they have changed, the caller is unknown again. */
+  readonly keys: CatalogState["keyByHash"];
+  /** When the key or the token expires, in Unix milliseconds. */
+  readonly endMs: number;
+}
+
 /** Name of the tenant that every new server starts with. */
 export const DEFAULT_TENANT = "default";
 
@@ -51,12 +63,15 @@ export class Doorkeeper {
   readonly isAdminKeyGuessable: boolean;
   readonly #adminHash: Buffer;
   /**
-   * Hashes by value, so that a client's key is not hashed for every request. Only valid values are cached, so
-   * nobody can evict them with made-up values. A value's rights are looked up each time, so revocation takes
-   * effect at once. The Map hashes its keys with a random seed, so look-up times reveal nothing about similar
-   * keys. Values are kept in memory only, and every request that carries one has it in memory anyway.
+   * Callers by the header that they send, so that a client's key is not hashed, and its token not verified,
+   * for every request. Only valid headers are kept, so nobody can evict them with made-up values. Any change
+   * of any key makes all callers unknown, so revocation takes effect at once. The Map hashes its keys with a
+   * random seed, so look-up times reveal nothing about similar keys. Headers are kept in memory only, and
+   * every request that carries one has it in memory anyway.
    */
-  readonly #hashes = new ClockCache<string, string>(KNOWN_VALUES_MAX);
+  readonly #known = new ClockCache<string, Known>(KNOWN_LENGTH_MAX);
+  /** Principals of the bootstrap key by the tenant's name. */
+  readonly #bootstraps = new ClockCache<string, Principal>(BOOTSTRAPS_MAX);
   readonly #limits: Limits;
 
   constructor(adminKey: string, limits: Limits) {
@@ -72,30 +87,36 @@ export class Doorkeeper {
    * `tenantHeader` names an unknown tenant.
    */
   identify(authorization: string, tenantHeader: string | null, state: CatalogState, now: number): Principal {
+    let known = this.#known.get(authorization);
+    if (known === undefined || known.keys !== state.keyByHash || known.endMs <= now) {
+      known = this.#identified(authorization, state, now);
+      this.#known.set(authorization, known, authorization.length);
+    }
+    if (known.principal !== null) return known.principal;
+    if (tenantHeader === null) throw notValid();
+    return this.#bootstrap(tenantHeader, state);
+  }
+
+  #identified(authorization: string, state: CatalogState, now: number): Known {
     const value = HEADER.exec(authorization)?.[1];
     if (value === undefined) {
       throw new SkeinError("SK-SYS-401", "an API key is required: send the header Authorization: Bearer KEY");
     }
     if (isToken(value)) return this.#holder(value, state, now);
     if (value.length > KEY_LENGTH_MAX) throw notValid();
-    const hash = this.#hashes.get(value) ?? hashKey(value);
-    if (timingSafeEqual(Buffer.from(hash), this.#adminHash) && tenantHeader !== null) {
-      this.#keepHash(value, hash);
-      return this.#bootstrap(tenantHeader, state);
-    }
-    const known = state.keyByHash.get(hash);
-    if (known === undefined) throw notValid();
-    const principal = living(known, now);
-    this.#keepHash(value, hash);
-    return principal;
-  }
-
-  #keepHash(value: string, hash: string): void {
-    if (this.#hashes.get(value) === undefined) this.#hashes.set(value, hash);
+    const hash = hashKey(value);
+    const keys = state.keyByHash;
+    if (timingSafeEqual(Buffer.from(hash), this.#adminHash))
+      return { principal: null, keys, endMs: Number.POSITIVE_INFINITY };
+    const key = keys.get(hash);
+    if (key === undefined) throw notValid();
+    return { principal: living(key, now), keys, endMs: msOf(endOf(key)) };
   }
 
   #bootstrap(tenantHeader: string, state: CatalogState): Principal {
     const name = tenantHeader === "" ? DEFAULT_TENANT : tenantHeader;
+    const known = this.#bootstraps.get(name);
+    if (known !== undefined && state.tenants.get(known.tenant)?.name === name) return known;
     for (const tenant of state.tenants.values()) {
       if (tenant.name !== name) continue;
       const rights = {
@@ -105,16 +126,15 @@ export class Doorkeeper {
         rateLimitCounts: "slots",
         valueHash: "",
       } as const;
-      return { tenant: tenant.id, keyId: null, ...rights, token: null };
+      const principal = { tenant: tenant.id, keyId: null, ...rights, token: null };
+      this.#bootstraps.set(name, principal);
+      return principal;
     }
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
   }
 
-  /**
-   * Returns the principal for a search token. Nothing in the token is trusted before its signature is
-   * verified.
-   */
-  #holder(value: string, state: CatalogState, now: number): Principal {
+  /** Identifies who holds a search token. Nothing in it is trusted before its signature is verified. */
+  #holder(value: string, state: CatalogState, now: number): Known {
     const sent = value.length > FIXED_LIMITS.tokenBytesMax ? null : sentToken(value);
     if (sent === null) throw new SkeinError("SK-SYS-401", "the search token is not valid");
     const candidates = state.keysByPrefix.get(sent.prefix) ?? [];
@@ -125,7 +145,12 @@ export class Doorkeeper {
     const token = openToken(sent, this.#limits);
     if (token.expiresAt !== null && Date.parse(token.expiresAt) <= now)
       throw new SkeinError("SK-SYS-401", `the search token expired at ${token.expiresAt}`);
-    return { ...key, scopes: TOKEN_SCOPES.filter((scope) => allows(key.scopes, scope)), token };
+    const scopes = TOKEN_SCOPES.filter((scope) => allows(key.scopes, scope));
+    return {
+      principal: { ...key, scopes, token },
+      keys: state.keyByHash,
+      endMs: Math.min(msOf(endOf(signer)), msOf(token.expiresAt)),
+    };
   }
 }
 
@@ -143,6 +168,11 @@ function living(value: KeyValue, now: number): Principal {
 function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
   if (expiresAt === null || until === null) return expiresAt ?? until;
   return Date.parse(expiresAt) < Date.parse(until) ? expiresAt : until;
+}
+
+/** A time in Unix milliseconds; infinite if there is none. */
+function msOf(time: string | null): number {
+  return time === null ? Number.POSITIVE_INFINITY : Date.parse(time);
 }
 
 /**
@@ -180,8 +210,11 @@ export function checkRights(principal: Principal, scope: Scope, index: string | 
     throw new SkeinError("SK-SYS-403", `the ${what} lacks the scope "${scope}"`, { details: { scope } });
   }
   if (index === undefined) return;
-  for (const indexes of [principal.indexes, principal.token?.indexes ?? ALL_INDEXES]) {
-    if (anyPatternMatches(indexes, index)) continue;
-    throw new SkeinError("SK-SYS-403", `the ${what} does not cover this index`, { details: { indexes } });
-  }
+  checkCovers(principal.indexes, index, what);
+  if (principal.token !== null) checkCovers(principal.token.indexes ?? ALL_INDEXES, index, what);
+}
+
+function checkCovers(indexes: readonly string[], index: string, what: string): void {
+  if (anyPatternMatches(indexes, index)) return;
+  throw new SkeinError("SK-SYS-403", `the ${what} does not cover this index`, { details: { indexes } });
 }

@@ -48,5 +48,6 @@ export function patternMatches(pattern: string, text: string): boolean {
 }
 
 export function anyPatternMatches(patterns: readonly string[], text: string): boolean {
-  return patterns.some((pattern) => patternMatches(pattern, text));
+  for (const pattern of patterns) if (pattern === "*" || patternMatches(pattern, text)) return true;
+  return false;
 }

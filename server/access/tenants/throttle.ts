@@ -11,6 +11,7 @@
 // them. If all eight are taken, the fullest bucket is evicted. Evicting a full bucket loses nothing, because
 // a name without a bucket starts with a full one.
 import { hash as digestOf, randomFillSync } from "node:crypto";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { RateLimiter } from "./limiter.js";
 
 const WORD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
@@ -24,6 +25,8 @@ const SET_WORDS = 2 * PLACES;
 const HEAD_WORDS = SET_WORDS;
 const KEY_BYTES = 16;
 const HASH_DIGITS = 16;
+/** Number of names whose hashes each thread keeps, because hashing costs more than the rest. */
+const HASHES_KEPT = 10_000;
 /** Maximum number of buckets. They take 256 MiB. */
 const BUCKETS_MAX = 1 << 24;
 
@@ -47,6 +50,8 @@ export class Throttle implements RateLimiter {
   /** Secret prefix that is hashed with each name, so that nobody can construct names that share a set. */
   readonly #key: string;
   readonly #claimMark: bigint;
+  /** Hashes of the names used lately. */
+  readonly #hashes = new ClockCache<string, bigint>(HASHES_KEPT);
 
   /** Creates a table of at least `bucketsMax` buckets, but no more than BUCKETS_MAX. All of them are full. */
   static table(bucketsMax: number): SharedArrayBuffer {
@@ -106,7 +111,12 @@ export class Throttle implements RateLimiter {
   }
 
   #hashOf(name: string): bigint {
-    return BigInt.asIntN(64, BigInt(`0x${digestOf("sha256", this.#key + name).slice(0, HASH_DIGITS)}`));
+    const known = this.#hashes.get(name);
+    if (known !== undefined) return known;
+    const digest = digestOf("sha256", this.#key + name).slice(0, HASH_DIGITS);
+    const hash = BigInt.asIntN(64, BigInt(`0x${digest}`));
+    this.#hashes.set(name, hash);
+    return hash;
   }
 
   /** The place where the name is settled, or null if there is none. */

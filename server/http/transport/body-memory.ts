@@ -6,6 +6,8 @@ import type { SharedAmount } from "../shared-amount.js";
  * Share of the memory for bodies that one tenant's requests on one thread may use, if the largest body fits.
  */
 const TENANT_SHARE = 0.5;
+/** Number of tenants whose counts are kept although they are 0, because a map is slow to delete from. */
+const TENANTS_KEPT = 1_000;
 
 /**
  * The total size in bytes of all request bodies in memory, over all threads. It is limited so that many large
@@ -55,7 +57,7 @@ export class BodyMemory {
   #change(tenant: number | null, bytes: number): void {
     if (tenant === null || bytes === 0) return;
     const now = this.#of(tenant) + bytes;
-    if (now === 0) this.#ofTenants.delete(tenant);
+    if (now === 0 && this.#ofTenants.size > TENANTS_KEPT) this.#ofTenants.delete(tenant);
     else this.#ofTenants.set(tenant, now);
   }
 }

@@ -216,6 +216,16 @@ describe("the router", () => {
     expect(match).toMatchObject({ params: { name: "p", id: "a/b c" } });
   });
 
+  test("gives the same match again, and tells methods apart", () => {
+    const path = "/v1/indexes/p/documents/a%2Fb";
+    expect(router.match("GET", path)).toBe(router.match("GET", path));
+    expect(operation("HEAD", path)).toBe("getDocument");
+    expect(operation("DELETE", path)).toBe("deleteDocument");
+    expect(router.has("PUT", path)).toBe(false);
+    const long = `/v1/indexes/p/documents/${"x".repeat(300)}`;
+    expect(router.match("GET", long)).toEqual(router.match("GET", long));
+  });
+
   test("answers HEAD wherever there is a GET, and knows a path's methods", () => {
     expect(operation("HEAD", "/v1/indexes")).toBe("listIndexes");
     const answer = (method: string, path: string) =>

@@ -1,5 +1,7 @@
 // Which cross-origin headers a reply contains.
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { CommonHeaders } from "../../../../../server/access/edge/common-headers.js";
 import { corsHeaders } from "../../../../../server/access/edge/cors.js";
 
 const SHOP = "https://shop.example";
@@ -37,4 +39,26 @@ test("with * any origin is allowed, and no reply varies", () => {
   });
   expect(of("", "POST", ["*"])).toEqual({});
   expect(of(SHOP, "OPTIONS", [SHOP, "*"])).toMatchObject({ "access-control-allow-origin": "*" });
+});
+
+test("the common headers are those of the reply's origin, however often they are asked for", () => {
+  const security = [["x-a", "b"]] as const;
+  const common = new CommonHeaders(security);
+  const origins = ["", "*", SHOP, "https://a.example"];
+  const settings = [null, [], ["*"], [SHOP], ["https://a.example", SHOP], [SHOP, "*"]];
+  const asked = fc.record({
+    origin: fc.constantFrom(...origins),
+    method: fc.constantFrom("GET", "OPTIONS"),
+    allowed: fc.constantFrom(...settings),
+  });
+  fc.assert(
+    fc.property(fc.array(asked), (all) => {
+      for (const { origin, method, allowed } of all) {
+        const block = common.of(origin, method, allowed);
+        expect(block.lines).toEqual([...security, ...corsHeaders(origin, method, allowed)]);
+        const text = block.lines.map(([name, value]) => `${name}: ${value}`).join("\r\n");
+        expect(`${block.name}: ${block.rest}`).toBe(text);
+      }
+    }),
+  );
 });

@@ -14,6 +14,7 @@ import {
 import { secondsToNextMonth } from "../../../../../server/access/tenants/month-counts.js";
 import { checkRights, Doorkeeper, type Principal } from "../../../../../server/access/tenants/principal.js";
 import { allows, patternMatches } from "../../../../../server/access/tenants/scopes.js";
+import { makeToken } from "../../../../../server/access/tenants/search-token.js";
 import type { KeyRecord } from "../../../../../server/catalog/records/key.js";
 import { apply, type CatalogState, EMPTY_STATE } from "../../../../../server/catalog/state.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
@@ -259,6 +260,33 @@ describe("the doorkeeper", () => {
       expect(() => doorkeeper.identify(header, "", without, NOW.getTime())).toThrow(/not valid/);
       expect(() => identify(header, "", Date.parse("2030-07-01T00:00:00Z"))).toThrow(/expired/);
     }
+  });
+
+  test("checks a known token again: refused once it or its key ends, with the key's rights of the moment", () => {
+    const token = makeToken(value, stored.prefix, { expires_at: "2030-05-01T00:00:00Z", user_id: "ada" });
+    const header = `Bearer ${token}`;
+    const at = (time: string, when = state) => doorkeeper.identify(header, "", when, Date.parse(time));
+    const { state: without } = apply(state, { type: "key.delete", id: stored.id });
+    const { state: slower } = apply(state, { type: "key.put", key: { ...stored, rateLimit: 1 } });
+    const { state: rotated } = apply(state, { type: "key.put", key: { ...stored, hash: hashKey("other") } });
+    for (let round = 0; round < 2; round++) {
+      expect(at("2030-04-30T00:00:00Z")).toMatchObject({ rateLimit: 3, token: { userId: "ada" } });
+      expect(at("2030-04-30T00:00:00Z", slower).rateLimit).toBe(1);
+      expect(() => at("2030-05-01T00:00:00Z")).toThrow(/token expired/);
+      for (const gone of [without, rotated])
+        expect(() => at("2030-04-30T00:00:00Z", gone)).toThrow(/token is not valid/);
+    }
+  });
+
+  test("the bootstrap key acts for the tenant that has the name now", () => {
+    const header = `Bearer ${ADMIN}`;
+    expect(identify(header, "other").tenant).toBe(2);
+    const renamed = [
+      { type: "tenant.put", tenant: { ...tenants[1]!, name: "former" } } as const,
+      { type: "tenant.put", tenant: { ...tenants[1]!, id: 3, name: "other" } } as const,
+    ].reduce((before, command) => apply(before, command).state, state);
+    expect(doorkeeper.identify(header, "other", renamed, NOW.getTime()).tenant).toBe(3);
+    expect(() => doorkeeper.identify(header, null, state, NOW.getTime())).toThrow(/not valid/);
   });
 
   test("distinguishes keys, however many it has accepted", () => {

@@ -46,6 +46,18 @@ describe("a month's plan", () => {
     expect(b.used(7, JUNE)).toEqual({ tenant: 7, month: "2030-06", searches: 2, coach: 0 });
   });
 
+  test("counts on beyond what half a word holds", () => {
+    const [a, b] = countsOf(2) as [MonthCounts, MonthCounts];
+    const running = a.begin("searches", 3, planOf(null), JUNE);
+    for (let i = 1; i <= 9_000; i++) {
+      a.end("searches", a.begin("searches", 3, planOf(null), JUNE), true);
+      if (i % 1_024 < 2) expect(usedOf(b, 3)).toBe(i);
+    }
+    a.end("searches", running, false);
+    expect(usedOf(b, 3)).toBe(9_000);
+    expect(() => b.begin("searches", 3, planOf(9_000), JUNE)).toThrow("9000 searches");
+  });
+
   test("starts from zero each month, without requests that began before", () => {
     const [a, b] = countsOf(2) as [MonthCounts, MonthCounts];
     const late = a.begin("searches", 1, planOf(1), JUNE);
