@@ -13,10 +13,7 @@ import {
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";
-import {
-  type DecodedSearchResult,
-  decodeSearchResult,
-} from "../../engine-wasm/host/programs/search-result.js";
+import { type DecodedSearchResult, decodeSearchResult } from "../../test/oracle/decoded-result.js";
 import {
   FIELDS,
   type Fixture,

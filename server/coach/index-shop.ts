@@ -2,6 +2,7 @@
 // are not logged, counted or cached. They match by keywords only, because the coach looks for missing words:
 // a document that only its vector would find counts as missing.
 
+import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { contentsOf } from "../catalog/index-contents.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
@@ -11,7 +12,6 @@ import { RequestLife } from "../ground/jobs/request-life.js";
 import { run } from "../ground/jobs/work.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
 import { parsedDocument } from "../search/fetch.js";
-import type { Hit } from "../search/found.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
 import { find, type QueryBounds, type QuerySearching, readQuery } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
@@ -57,7 +57,7 @@ export class IndexShop {
     const asked = await run(readQuery(this.#searching, index, body, bounds.within, life));
     const answer = await run(find(this.#searching, index, asked, bounds, life, new QueryTrace()));
     const { found, hits, suggestions } = answer;
-    return { found, hits: hits.map(shopHit), corrections: suggestions.map(({ value }) => value) };
+    return { found, hits: hits.documents.map(shopHit), corrections: suggestions.map(({ value }) => value) };
   }
 }
 
@@ -76,7 +76,7 @@ function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {
   return { ...rule, id: LAST_ID, index: uid, created_at: "", updated_at: "" };
 }
 
-function shopHit({ document }: Hit): ShopHit {
+function shopHit({ document }: FetchedDocument): ShopHit {
   const { id, ...facets } = parsedDocument(document);
   const entries = Object.entries(facets).map(([field, value]) => [
     field,

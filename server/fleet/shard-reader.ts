@@ -123,7 +123,7 @@ export function fetchRead(
   seqs: readonly number[],
   options: FetchOptions,
 ): FetchRead<FetchedDocument[]> {
-  const subject = subjectOf("fetch", of, [seqs, { ...options, bytesMax: undefined }]);
+  const subject = (): string => subjectOf("fetch", of, [seqs, { ...options, bytesMax: undefined }])();
   return { kind: "fetch", of, subject, seqs, options, decode: decodeFetchReply };
 }
 

@@ -15,6 +15,7 @@ import type { Config } from "../operate/config/config.js";
 import { PreparedShapes } from "../question/request/prepared-shapes.js";
 import { type PopularOf, QueriedIndexes } from "../search/matching/queried-index.js";
 import { HitSizes } from "../search/query-cost.js";
+import { ReplyBuffers } from "../search/reply-writer.js";
 import { GivenVectors } from "../search/semantic/given-vectors.js";
 import { SlotTurns } from "../search/slot-turns.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
@@ -53,6 +54,7 @@ export function searchParts(options: SearchPartsOptions) {
     doorkeeper: new Doorkeeper(options.adminKey, limits),
     embeddings,
     hitSizes: new HitSizes(),
+    replies: new ReplyBuffers(),
     slotTurns: new SlotTurns(limits.multiSearchAtOnceSlots),
     givenVectors: new GivenVectors(workbench, embeddings),
     queriedIndexes: new QueriedIndexes(analyserOf, popularOf, limits, log),

@@ -33,6 +33,7 @@ import type { PreparedShapes } from "../question/request/prepared-shapes.js";
 import type { Understanding } from "../search/attempt.js";
 import type { QueriedIndexes } from "../search/matching/queried-index.js";
 import type { HitSizes } from "../search/query-cost.js";
+import type { ReplyBuffers } from "../search/reply-writer.js";
 import type { GivenVectors } from "../search/semantic/given-vectors.js";
 import type { SlotTurns } from "../search/slot-turns.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
@@ -60,6 +61,7 @@ export interface SearchServices {
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
   readonly hitSizes: HitSizes;
+  readonly replies: ReplyBuffers;
   readonly slotTurns: SlotTurns;
   readonly audit: Pick<AuditLog, "append">;
   /** Number of requests, in all threads, that have not been completely answered yet. */

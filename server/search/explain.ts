@@ -18,7 +18,7 @@ import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { settled, together, type Work } from "../ground/jobs/work.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../question/curate/bonuses.js";
 import type { QueryWord } from "../question/words/query-text.js";
-import type { Winner } from "./matching/merge.js";
+import type { RankedRows } from "./matching/merge.js";
 import type { QueryPlan } from "./matching/plan.js";
 import { type Compared, similarityOf } from "./semantic/nearest.js";
 
@@ -77,34 +77,28 @@ interface Searched {
   readonly compared: Compared;
 }
 
-/** Returns the hits with their explanations. An explanation is null if the hit's row no longer exists. */
-export function* explainHits<Hit extends { readonly winner: Winner }>(
+/** Returns the explanation of each row, or null if the row no longer exists. */
+export function* explainRows(
   snapshot: IndexSnapshot,
   { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
-  hits: readonly Hit[],
+  ranked: RankedRows,
   schema: ResolvedSchema,
-): Work<(Hit & { readonly explanation: Explanation | null })[]> {
+): Work<(Explanation | null)[]> {
   const causes = causesOf(program, shopRules);
-  const shards = [...new Set(hits.map(({ winner }) => winner.shard))];
+  const shards = [...new Set(ranked.shards)];
   const rows = new Map<number, ExplainedRow | null>();
   yield* together(
     ...shards.map(function* (shard): Work<void> {
-      const seqs = hits.flatMap(({ winner }) => (winner.shard === shard ? [winner.seq] : []));
+      const seqs = ranked.seqs.filter((_, i) => ranked.shards[i] === shard);
       const explained = yield* settled(snapshot.explain(shard, program, seqs));
       for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
     }),
   );
-  return hits.map((hit) => {
-    const { seq } = hit.winner;
+  return ranked.seqs.map((seq) => {
     const row = rows.get(seq) ?? null;
-    return {
-      ...hit,
-      explanation:
-        row === null
-          ? null
-          : explanation(row, program, text.words, schema, similarityOf(compared, seq), causes),
-    };
+    if (row === null) return null;
+    return explanation(row, program, text.words, schema, similarityOf(compared, seq), causes);
   });
 }
 

@@ -1,30 +1,30 @@
 // The type of a query's result. `find` returns it, `respond` writes it as JSON, and the coach and the query
 // log read it. Documents are the bytes that the shards sent.
-import type { FacetCount } from "../../engine-wasm/host/programs/search-result.js";
+import type { FacetCounts } from "../../engine-wasm/host/programs/encoded-facet.js";
+import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import type { ResolvedField } from "../catalog/schema/resolved-schema.js";
 import type { Question, RememberedAnswer } from "../fleet/reads/answer-cache.js";
 import type { SearchMode } from "../query-log/rows/journal.js";
 import type { QueryRequest } from "../question/request/query-request.js";
 import type { Explanation } from "./explain.js";
-import type { Winner } from "./matching/merge.js";
-import type { MatchType } from "./semantic/match-type.js";
+import { RankedRows } from "./matching/merge.js";
+import type { Compared } from "./semantic/nearest.js";
 import type { SuggestedQuery } from "./suggested-queries.js";
 
-export interface Hit {
-  readonly winner: Winner;
-  /** The document's id in UTF-8. */
-  readonly id: Uint8Array;
-  /** The document's requested members as a JSON object. */
-  readonly document: Uint8Array;
-  /** The document's highlights as a JSON object, by field. Empty if there are none. */
-  readonly highlight: Uint8Array;
-  readonly matchType: MatchType;
-  readonly explanation: Explanation | null;
+/** The documents to show, best first. All lists have one entry per document. */
+export interface Hits {
+  readonly rows: RankedRows;
+  readonly documents: readonly FetchedDocument[];
+  /** Empty if the query did not ask for explanations. */
+  readonly explanations: readonly (Explanation | null)[];
 }
+
+export const NO_EXPLANATIONS: readonly Explanation[] = [];
+export const NO_HITS: Hits = { rows: new RankedRows(), documents: [], explanations: NO_EXPLANATIONS };
 
 export interface FacetTable {
   readonly field: ResolvedField;
-  readonly counts: readonly FacetCount[];
+  readonly counts: FacetCounts;
 }
 
 /**
@@ -51,8 +51,12 @@ export interface Found {
   readonly request: QueryRequest;
   /** How the query was answered: by words, vectors or both. */
   readonly mode: SearchMode;
-  readonly hits: readonly Hit[];
-  readonly relatedHits: readonly Hit[];
+  readonly hits: Hits;
+  readonly relatedHits: Hits;
+  /**
+   * The documents whose vectors were compared with the query's vector; they determine each hit's match type.
+   */
+  readonly compared: Compared;
   /** Total number of documents found, not only those on the page. */
   readonly found: number;
   /** Number of documents that would have been found without vectors. */

@@ -9,13 +9,13 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import type { AskedBy } from "../query-log/analytics/people.js";
 import { encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
-import { queryIdText } from "../query-log/rows/query-ids.js";
 import { logNowMs } from "../query-log/rows/time.js";
 import type { BodyScan } from "../question/request/body-scan.js";
 import type { PreparedShapes } from "../question/request/prepared-shapes.js";
 import type { Found } from "./found.js";
 import type { QueriedIndexes } from "./matching/queried-index.js";
 import { costOfQuery, costOfRequest, type HitSizes, type Reserve } from "./query-cost.js";
+import type { ReplyBuffers, ReplyWriter } from "./reply-writer.js";
 import { respond, respondAgain } from "./respond.js";
 import { find, type QueryBounds, type QuerySearching, readQuery } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
@@ -39,6 +39,7 @@ interface ObservedSearching extends QuerySearching {
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
   readonly hitSizes: HitSizes;
+  readonly replies: ReplyBuffers;
 }
 
 /** The request that a search belongs to. */
@@ -51,9 +52,9 @@ export interface SearchedFor {
 }
 
 /**
- * Returns the JSON answer to a query, from the cache or by searching. It is at most `bytesMax` bytes long,
- * except that a single document is always returned. A search that needs more memory than there is waits;
- * until then only its body is kept. Throws SkeinError.
+ * Returns the JSON answer to a query, from the cache or by searching, in a buffer that the caller releases.
+ * It is at most `bytesMax` bytes long, except that a single document is always returned. A search that needs
+ * more memory than there is waits; until then only its body is kept. Throws SkeinError.
  */
 export function* observedSearch(
   searching: ObservedSearching,
@@ -61,9 +62,9 @@ export function* observedSearch(
   body: QueryBody,
   bounds: QueryBounds,
   { id: requestId, life, reserve }: SearchedFor,
-): Work<Uint8Array> {
+): Work<ReplyWriter> {
   const { record } = contents;
-  const { reads, limits, preparedShapes, recorder, slowQueries, logWriter, hitSizes } = searching;
+  const { reads, limits, preparedShapes, recorder, slowQueries, logWriter, hitSizes, replies } = searching;
   const trace = new QueryTrace();
   const id = logWriter.ids.next(logNowMs());
   const index = searching.queriedIndexes.of(contents);
@@ -77,9 +78,10 @@ export function* observedSearch(
   };
   if (known !== null) {
     trace.enter("respond");
-    const bytes = respondAgain(known.content, queryIdText(id), trace.elapsedMs());
+    const reply = replies.take();
+    respondAgain(known.content, id, trace.elapsedMs(), reply);
     ended(known.answered);
-    return bytes;
+    return reply;
   }
   const { scan } = body;
   let request = scan === null ? null : preparedShapes.read(scan, index, bounds.within);
@@ -104,13 +106,14 @@ export function* observedSearch(
     }
     const found = yield* find(searching, index, request, bounds, life, trace);
     trace.enter("respond");
-    const { bytes, content } = respond(found, queryIdText(id), trace.elapsedMs(), bounds.bytesMax);
-    hitSizes.answered(record, bytes.length, found.hits.length);
+    const reply = replies.take();
+    const contentStart = respond(found, id, trace.elapsedMs(), reply, bounds.bytesMax);
+    hitSizes.answered(record, reply.length, found.hits.documents.length);
     const answered = answeredOf(found);
-    found.remember?.(question, { content, answered });
+    found.remember?.(question, { content: reply.bytes.subarray(contentStart), answered });
     ended(answered);
     slowQueries.ended(requestId, record, body, trace);
-    return bytes;
+    return reply;
   } catch (error) {
     trace.stop();
     slowQueries.ended(requestId, record, body, trace, error);
@@ -125,6 +128,7 @@ export function* observedSearch(
 function answeredOf({ request, mode, foundByWords, hits }: Found): Uint8Array | null {
   const { q: text, filter, page, browse } = request;
   if (browse) return null;
-  const ids = hits.slice(0, HITS_MAX).map(({ id }) => id);
+  const ids: Uint8Array[] = [];
+  for (let i = 0; i < Math.min(hits.documents.length, HITS_MAX); i++) ids.push(hits.documents[i]!.id);
   return encodeAnswered({ text, mode, filtered: operationsIn(filter) > 0, found: foundByWords, page }, ids);
 }

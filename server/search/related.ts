@@ -1,15 +1,18 @@
 // Finds related documents for a query that found little. Documents that contain some of its words come first,
 // then documents with the nearest vectors. The query's filters and rules apply, and its own results are
 // excluded. Related documents do not count towards `found` or the facets.
+import { ROW_NEIGHBOUR } from "../../engine-wasm/assembly/layout.js";
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
-import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
+import { isMatched, isPinned } from "../../engine-wasm/host/programs/search-result.js";
+import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { settled, type Work } from "../ground/jobs/work.js";
+import type { KnownDocuments } from "./fetch.js";
 import type { ExpandedWords } from "./matching/expand.js";
 import { type Matched, matches } from "./matching/match.js";
-import { mergeResults, type Winner } from "./matching/merge.js";
+import { mergeResults, RankedRows } from "./matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "./matching/plan.js";
-import type { NearDocument, PlacedDocument } from "./semantic/nearest.js";
+import type { PlacedDocument } from "./semantic/nearest.js";
 import { nearEnough, type SemanticSearch } from "./semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
@@ -20,12 +23,11 @@ const RELATED_MAX = 5;
 const DOCUMENTS_MAX = 20_000;
 
 export interface Related {
-  readonly winners: readonly Winner[];
-  /** Documents that the shards sent along with their rows, by sequence number. */
-  readonly documents: ReadonlyMap<number, FetchedDocument>;
+  readonly rows: RankedRows;
+  readonly documents: KnownDocuments;
 }
 
-const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
+const NOTHING_RELATED: Related = { rows: new RankedRows(), documents: new Map() };
 
 /**
  * Returns related documents, best first. Returns none if the query has no words, if the page has no room for
@@ -41,40 +43,39 @@ export function* relatedWinners(
   const { matched } = searched;
   if (plan.text.words.length === 0 || perPage === 0 || matches(matched) >= FEW_RESULTS)
     return NOTHING_RELATED;
-  const known = new Set(matched.results.flatMap((result) => Array.from(result.rows, (row) => row.seq)));
-  const worded = yield* wordedWinners(plan, matched, known, snapshot, options);
-  if (worded.winners.length === RELATED_MAX) return worded;
-  for (const { seq } of worded.winners) known.add(seq);
-  const found = [...matchedDocuments(matched), ...worded.winners];
-  const near = (yield* nearEnough(searched, known.size + RELATED_MAX, found)).filter(
-    ({ seq }) => !known.has(seq),
-  );
-  return { ...worded, winners: [...worded.winners, ...near.map(winnerOf)].slice(0, RELATED_MAX) };
-}
-
-function matchedDocuments({ results }: Matched): PlacedDocument[] {
-  return results.flatMap(({ rows }, shard) =>
-    [...rows].filter((row) => row.matched).map(({ seq }) => ({ shard, seq })),
-  );
-}
-
-function winnerOf({ shard, seq }: NearDocument): Winner {
-  const found = { neighbour: true, matched: false, hasWord: false, pinned: false };
-  return { shard, seq, textMatch: 0, bonus: 0, ...found };
+  const known = new Set<number>();
+  const found: PlacedDocument[] = [];
+  for (const [shard, { rows }] of matched.results.entries()) {
+    for (let row = 0; row < rows.length; row++) {
+      const seq = rows.seq(row);
+      known.add(seq);
+      if (isMatched(rows.flags(row))) found.push({ shard, seq });
+    }
+  }
+  const { rows, documents } = yield* wordedRows(plan, matched, known, snapshot, options);
+  if (rows.length === RELATED_MAX) return { rows, documents };
+  for (const [i, seq] of rows.seqs.entries()) {
+    known.add(seq);
+    found.push({ shard: rows.shards[i]!, seq });
+  }
+  for (const { shard, seq } of yield* nearEnough(searched, known.size + RELATED_MAX, found))
+    if (rows.length < RELATED_MAX && !known.has(seq)) rows.add(shard, seq, 0, 0, ROW_NEIGHBOUR);
+  return { rows, documents };
 }
 
 /**
  * Finds documents that contain some of the words. Returns none if the query was already relaxed or has only
  * one word.
  */
-function* wordedWinners(
+function* wordedRows(
   plan: QueryPlan,
   { words, program }: Matched,
   known: ReadonlySet<number>,
   snapshot: IndexSnapshot,
   options: FetchOptions,
 ): Work<Related> {
-  if (words === null || program.mode !== "all" || words.words.length < 2) return NOTHING_RELATED;
+  if (words === null || program.mode !== "all" || words.words.length < 2)
+    return { rows: new RankedRows(), documents: new Map() };
   const count = known.size + RELATED_MAX;
   const relaxed = {
     ...programOf(plan, "any", withoutFrequent(words), words.lengths),
@@ -83,9 +84,11 @@ function* wordedWinners(
     facets: [],
   };
   const found = yield* settled(snapshot.searchPage(relaxed, { offset: 0, count, options }));
-  const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
-  const related = winners.filter((one) => !one.pinned && !known.has(one.seq)).slice(0, RELATED_MAX);
-  return { winners: related, documents: found.documents };
+  const { rows } = mergeResults(found.results, { offset: 0, count });
+  const related = new RankedRows();
+  for (let i = 0; i < rows.length && related.length < RELATED_MAX; i++)
+    if (!isPinned(rows.flags[i]!) && !known.has(rows.seqs[i]!)) related.addFrom(rows, i);
+  return { rows: related, documents: found.documents };
 }
 
 /** Drops the most frequent words. At least the rarest word remains. */

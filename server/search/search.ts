@@ -1,6 +1,7 @@
 // Runs the steps of a query in order: plan, understand, search by words, search by vectors if that helps,
 // merge, count facets, fetch. Each step has its own file. respond.ts writes the result as JSON, and
 // docs/ranking.md describes the ranking.
+import { NO_VALUES } from "../../engine-wasm/host/programs/encoded-facet.js";
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexScale } from "../fleet/reads/index-handle.js";
@@ -14,9 +15,9 @@ import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
 import { readWithin, type Within } from "../question/request/within.js";
 import type { AskedQuery, Attempt, Understanding } from "./attempt.js";
-import { explainHits } from "./explain.js";
-import { fetchHits } from "./fetch.js";
-import type { Found } from "./found.js";
+import { explainRows } from "./explain.js";
+import { fetchDocuments } from "./fetch.js";
+import { type Found, NO_EXPLANATIONS, NO_HITS } from "./found.js";
 import { countFacets } from "./matching/facets.js";
 import { countFull, matchAllWords } from "./matching/match.js";
 import { mergingOfResults } from "./matching/merge.js";
@@ -100,30 +101,35 @@ function* answered(
   const searched = yield* searchByVectors(question, shown);
   const { program, results, documents } = searched.matched;
   const window = { offset: plan.offset, count: request.perPage };
-  const merging = inSlices(mergingOfResults(results, program.sort, window), snapshot.nextSlice);
+  const merging = inSlices(mergingOfResults(results, window), snapshot.nextSlice);
   const merged = merging instanceof Promise ? yield* settled(merging) : merging;
   trace.found = merged.found;
   const facets = yield* countFacets(snapshot, program, results);
   const related = yield* relatedWinners(plan, searched, snapshot, request.perPage, shown.sentAlong(program));
 
   trace.enter("fetch");
-  const winners = { winners: merged.winners, related: related.winners, compared: searched.compared };
+  const { rows } = merged;
   const known = [documents, related.documents];
-  const fetched = yield* fetchHits(snapshot, winners, known, shown.fetched(program), bytesMax);
+  const options = shown.fetched(program);
+  const fetched = yield* fetchDocuments(snapshot, rows, related.rows, known, options, bytesMax);
   if (fetched === null) return null;
-  const hits = fetched.slice(0, merged.winners.length);
+  const explanations = request.shape.explain
+    ? yield* explainRows(snapshot, { program, ...searched }, plan, rows, index.schema)
+    : NO_EXPLANATIONS;
 
   return {
     request: asked,
     mode: searched.mode,
-    hits: request.shape.explain
-      ? yield* explainHits(snapshot, { program, ...searched }, plan, hits, index.schema)
-      : hits,
-    relatedHits: fetched.slice(hits.length),
+    hits: { rows, documents: fetched.slice(0, rows.length), explanations },
+    relatedHits:
+      related.rows.length === 0
+        ? NO_HITS
+        : { rows: related.rows, documents: fetched.slice(rows.length), explanations: NO_EXPLANATIONS },
+    compared: searched.compared,
     found: merged.found,
     foundByWords: searched.foundByWords,
     outOf: within === null ? reads.documents(index.record.uid) : yield* countWithin(snapshot, within),
-    facets: request.shape.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
+    facets: request.shape.facets.map((field, i) => ({ field, counts: facets[i] ?? NO_VALUES })),
     suggestions:
       within === null
         ? suggestedQueries(plan, byWords.words, merged.found)

@@ -10,13 +10,10 @@ import {
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";
-import {
-  type DecodedSearchResult,
-  decodeSearchResult,
-} from "../../engine-wasm/host/programs/search-result.js";
 import { DeletedRows } from "../../shards/segments/deleted-rows.js";
 import { summarize } from "../../shards/segments/segment-pieces.js";
 import { DamagedBytesError, OtherVersionError } from "../../shards/storage/envelope.js";
+import { type DecodedSearchResult, decodeSearchResult } from "../oracle/decoded-result.js";
 import { type FilterOp, filterOf } from "../oracle/filter-operations.js";
 import { readSegment } from "../oracle/segments/segment-reader.js";
 import { makeSegment } from "../oracle/segments/segment-twin.js";

@@ -1,61 +1,17 @@
-// Decodes the engine's answer to a search program: the rows, best first, with their sort values, and facet
-// counts. Decoding needs the program, whose keys and facets define the types of the values. Rows are decoded
-// on demand, because a deep page has tens of thousands of rows but shows only a few.
+// Reads the engine's answer to a search program in place: the rows, best first, with their sort keys, and the
+// facet counts. Reading needs the program, whose keys and facets define the types of the values. Nothing is
+// decoded before it is asked for, because a deep page has tens of thousands of rows but shows only a few.
+// docs/FORMATS.md shows the layout.
 import {
   FLOAT_TYPES,
-  LONG_TYPES,
   ROW_HAS_WORD,
   ROW_MATCHED,
   ROW_NEIGHBOUR,
   ROW_PINNED,
   STRING_TYPES,
-  TYPE_COUNT,
 } from "../../assembly/layout.js";
-import { ByteReader } from "../bytes.js";
-import { finished } from "../runtime/steps.js";
-import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
-
-/**
- * A sort value: bigint for int64, relevance and class; number for int32, bool (0, 1), float and seq; folded
- * UTF-8 bytes for strings (compared bytewise); null if the document has no value (always last).
- */
-export type SortValue = bigint | number | Uint8Array | null;
-
-export interface SearchRow {
-  readonly seq: number;
-  /** Integer, 0 <= textMatch < 2^53. */
-  readonly textMatch: number;
-  /** Integer, 0 <= bonus < 2^53. */
-  readonly bonus: number;
-  /**
-   * True if the row matches the query's words. False if it is included only because it is a neighbour or
-   * pinned.
-   */
-  readonly matched: boolean;
-  /** True if the row is a neighbour with `matches`. */
-  readonly neighbour: boolean;
-  /** True if a neighbour with `matches` also has at least one of the words. False for all other rows. */
-  readonly hasWord: boolean;
-  readonly pinned: boolean;
-  /** In the order of the program's sort keys. */
-  readonly keys: readonly SortValue[];
-}
-
-/** An array, or a list whose rows are decoded on each access. */
-export interface SearchRows extends Iterable<SearchRow> {
-  readonly length: number;
-  /** Undefined after the last row; `index` must not be negative. */
-  at(index: number): SearchRow | undefined;
-}
-
-/** string for strings, bigint for int64, number for int32, bool (0, 1) and float. */
-export type FacetValue = string | bigint | number;
-
-export interface FacetCount {
-  readonly value: FacetValue;
-  /** Number of matching documents with this value, at least 1. */
-  readonly count: number;
-}
+import { EncodedFacet, endOfValue, isOneOf, LENGTH_BYTES } from "./encoded-facet.js";
+import type { SearchProgram, SortKey } from "./search-program.js";
 
 export interface SearchResult {
   /** Number of documents found in the shard. */
@@ -67,12 +23,7 @@ export interface SearchResult {
   readonly pinnedOnly: number;
   readonly rows: SearchRows;
   /** In the order of the program's facets. */
-  readonly facets: readonly (readonly FacetCount[])[];
-  /**
-   * For each facet, an upper bound on the counts of values missing from it; 0 if the facet does not have
-   * `share`.
-   */
-  readonly facetBounds: readonly number[];
+  readonly facets: readonly EncodedFacet[];
   /**
    * True for each rule of the program that had an effect: it hid a matching row, or buried or boosted a row
    * in the result.
@@ -82,201 +33,234 @@ export interface SearchResult {
   readonly pinsApplied: boolean;
 }
 
-export interface DecodedSearchResult extends SearchResult {
-  readonly rows: readonly SearchRow[];
-}
+const ROWS_AT = 8;
+const KEYS_AT = ROWS_AT + 4;
+const SEQS_AT = KEYS_AT + 1;
+const SEQ_BYTES = 8;
+/** Offsets in a row's head. */
+const BONUS_AT = 8;
+const FLAGS_AT = BONUS_AT + 8;
+const ROW_HEAD_BYTES = FLAGS_AT + 1;
+/** Number of rows per step of readingOfSearchResult. */
+const ROWS_A_STEP = 10_000;
 
-/** Returns the sequence numbers of rows [offset, offset + count) without decoding the rest of the answer. */
+const NO_STARTS: Uint32Array = new Uint32Array(0);
+const NO_FACETS: readonly EncodedFacet[] = [];
+const NO_RULES: readonly boolean[] = [];
+
+/** Returns the sequence numbers of rows [offset, offset + count) without reading the rest of the answer. */
 export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
-  const reader = new ByteReader(bytes);
-  reader.skip(8); // number found, number found only as pinned
-  const rows = reader.u32();
+  const view = viewOf(bytes);
+  const rows = view.getUint32(ROWS_AT, true);
   const seqs = new Float64Array(Math.max(0, Math.min(rows - offset, count)));
-  reader.seek(SEQS_AT);
-  if (seqs.length > 0) reader.skip(offset * Float64Array.BYTES_PER_ELEMENT);
-  for (let i = 0; i < seqs.length; i++) seqs[i] = reader.f64();
+  for (let i = 0; i < seqs.length; i++) seqs[i] = seqAt(view, offset + i);
   return seqs;
 }
 
-/** Offset of the first seq, after the document and row counts and the number of sort keys. */
-const SEQS_AT = 13;
-/** Offset of the bonus in a row's head, after the text match. */
-const BONUS_AT = 8;
-const FLAGS_AT = 16;
-const ROW_HEAD_BYTES = 17;
-/** Size of a value that is not a string. */
-const SORT_VALUE_BYTES = 8;
-/** Number of rows per step of decodingOfSearchResult. */
-const ROWS_A_STEP = 1_000;
-
-/** Decodes all rows. Throws a RangeError if the bytes are not an answer to `program`. */
-export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): DecodedSearchResult {
-  const result = finished(decodingOfSearchResult(bytes, program));
-  const rows = Array.from(result.rows, (row): SearchRow => {
-    const { seq, textMatch, bonus, matched, neighbour, hasWord, pinned, keys } = row;
-    return { seq, textMatch, bonus, matched, neighbour, hasWord, pinned, keys };
-  });
-  return { ...result, rows };
-}
-
 /**
- * Decodes in small steps, for deep pages with many rows. The bytes must not change afterwards, because the
- * returned rows are decoded from them on demand.
+ * Finds the parts of an answer, in steps, because a deep page has many rows. The bytes must not change
+ * afterwards: everything is read from them when it is asked for. Throws a RangeError if they are not an
+ * answer to `program`.
  */
-export function* decodingOfSearchResult(
+export function* readingOfSearchResult(
   bytes: Uint8Array,
   program: SearchProgram,
 ): Generator<void, SearchResult> {
-  const reader = new ByteReader(bytes);
-  const found = reader.u32();
-  const pinnedOnly = reader.u32();
-  const rowCount = reader.u32();
-  const keyCount = reader.u8();
-  if (keyCount !== program.sort.length)
+  const view = viewOf(bytes);
+  const { sort } = program;
+  if (view.getUint8(KEYS_AT) !== sort.length)
     throw new RangeError("the result has other sort keys than the program");
-  reader.skip(rowCount * Float64Array.BYTES_PER_ELEMENT);
-  const starts = new Uint32Array(rowCount);
+  const rowCount = view.getUint32(ROWS_AT, true);
+  const first = SEQS_AT + rowCount * SEQ_BYTES;
+  let at = first;
+  let rowBytes = 0;
+  let starts: Uint32Array = NO_STARTS;
   for (let row = 0; row < rowCount; row++) {
     if (row % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
-    starts[row] = reader.at;
-    reader.skip(ROW_HEAD_BYTES);
-    for (const key of program.sort) skipSortValue(reader, key);
+    const end = endOfRow(view, at, sort);
+    if (row === 0) rowBytes = end - at;
+    else if (end - at !== rowBytes && starts === NO_STARTS)
+      starts = evenStarts(first, rowBytes, row, rowCount);
+    if (starts !== NO_STARTS) starts[row] = at;
+    at = end;
   }
-  const rows = new EncodedRows(reader, starts, program.sort);
-  const facetBounds: number[] = [];
-  const facets = program.facets.map((facet) => {
-    const values = reader.u32();
-    facetBounds.push(facet.share === true ? reader.u32() : 0);
-    return decodeFacet(reader, facet, values);
-  });
-  const applied = program.rules.map(() => reader.u8() === 1);
-  const pinsApplied = reader.u8() === 1;
-  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the search result`);
-  return { found, pinnedOnly, rows, facets, facetBounds, applied, pinsApplied };
+  const rows = new SearchRows(view, rowCount, first, rowBytes, starts, sort);
+  let facets = NO_FACETS;
+  if (program.facets.length > 0) {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const list: EncodedFacet[] = [];
+    for (const request of program.facets) {
+      const facet = new EncodedFacet(buffer, view, at, request);
+      list.push(facet);
+      at = facet.end;
+    }
+    facets = list;
+  }
+  const { length: rules } = program.rules;
+  const applied =
+    rules === 0 ? NO_RULES : Array.from({ length: rules }, (_, i) => view.getUint8(at + i) === 1);
+  at += rules;
+  const pinsApplied = view.getUint8(at++) === 1;
+  if (at !== view.byteLength) throw new RangeError(`${view.byteLength - at} bytes after the search result`);
+  return {
+    found: view.getUint32(0, true),
+    pinnedOnly: view.getUint32(4, true),
+    rows,
+    facets,
+    applied,
+    pinsApplied,
+  };
 }
 
-class EncodedRows implements SearchRows {
-  readonly #reader: ByteReader;
-  /** Start of each row's bytes, which do not include its seq. */
+/** A shard's rows, best first. A row is named by its index, from 0. */
+class SearchRows {
+  readonly length: number;
+  readonly #view: DataView;
+  /** Start of the first row, and the size of each row if `starts` is empty. */
+  readonly #first: number;
+  readonly #rowBytes: number;
+  /** Start of each row if not all have the same size. */
   readonly #starts: Uint32Array;
   readonly #sort: readonly SortKey[];
 
-  /** `reader` covers the whole result and must not be used elsewhere from now on. */
-  constructor(reader: ByteReader, starts: Uint32Array, sort: readonly SortKey[]) {
-    this.#reader = reader;
+  constructor(
+    view: DataView,
+    length: number,
+    first: number,
+    rowBytes: number,
+    starts: Uint32Array,
+    sort: readonly SortKey[],
+  ) {
+    this.length = length;
+    this.#view = view;
+    this.#first = first;
+    this.#rowBytes = rowBytes;
     this.#starts = starts;
     this.#sort = sort;
   }
 
-  get length(): number {
-    return this.#starts.length;
+  seq(row: number): number {
+    return seqAt(this.#view, row);
   }
 
-  at(index: number): SearchRow | undefined {
-    return index < this.#starts.length ? new EncodedRow(this, index) : undefined;
+  /** Integer, 0 <= textMatch < 2^53. */
+  textMatch(row: number): number {
+    return this.#view.getFloat64(this.#start(row), true);
   }
 
-  *[Symbol.iterator](): Iterator<SearchRow> {
-    for (let i = 0; i < this.length; i++) yield this.at(i)!;
+  /** Integer, 0 <= bonus < 2^53. */
+  bonus(row: number): number {
+    return this.#view.getFloat64(this.#start(row) + BONUS_AT, true);
   }
 
-  seqOf(index: number): number {
-    this.#reader.seek(SEQS_AT + index * Float64Array.BYTES_PER_ELEMENT);
-    return this.#reader.f64();
+  /** See `isMatched` and the functions below it. */
+  flags(row: number): number {
+    return this.#view.getUint8(this.#start(row) + FLAGS_AT);
   }
 
-  /** A reader positioned `at` bytes into the row's head. */
-  readerOf(index: number, at: number): ByteReader {
-    this.#reader.seek(this.#starts[index]! + at);
-    return this.#reader;
+  /**
+   * Compares one of these rows with a row of another answer to the same program, by each sort key in turn,
+   * with missing values last in both directions, then by descending sequence number. Negative if this row
+   * comes first. Never 0 for two different rows of one index.
+   */
+  compare(row: number, others: SearchRows, other: number): number {
+    const a = this.#view;
+    const sort = this.#sort;
+    const b = others.#view;
+    let at = this.#start(row) + ROW_HEAD_BYTES;
+    let otherAt = others.#start(other) + ROW_HEAD_BYTES;
+    for (let i = 0; i < sort.length; i++) {
+      const key = sort[i]!;
+      const has = a.getUint8(at++);
+      const otherHas = b.getUint8(otherAt++);
+      if (has !== otherHas) return has === 0 ? 1 : -1;
+      if (has === 0) continue;
+      const order = isText(key) ? compareTexts(a, at, b, otherAt) : compareNumbers(a, at, b, otherAt, key);
+      if (order !== 0) return key.descending ? -order : order;
+      at = endOfValue(a, at, isText(key));
+      otherAt = endOfValue(b, otherAt, isText(key));
+    }
+    return others.seq(other) - this.seq(row);
   }
 
-  keysOf(index: number): SortValue[] {
-    const reader = this.readerOf(index, ROW_HEAD_BYTES);
-    return this.#sort.map((key) => decodeSortValue(reader, key));
+  #start(row: number): number {
+    return this.#starts.length > 0 ? this.#starts[row]! : this.#first + row * this.#rowBytes;
   }
 }
+
+export const NO_ROWS = new SearchRows(new DataView(new ArrayBuffer(0)), 0, 0, 0, NO_STARTS, []);
 
 /**
- * A row whose values are decoded on demand, because a shard returns more rows than are shown. With a single
- * shard, the sort keys are not decoded at all: its rows are already sorted.
+ * True if the row matches the query's words. False if it is included only because it is a neighbour or
+ * pinned.
  */
-class EncodedRow implements SearchRow {
-  readonly #rows: EncodedRows;
-  readonly #index: number;
-  #keys: readonly SortValue[] | null = null;
-
-  constructor(rows: EncodedRows, index: number) {
-    this.#rows = rows;
-    this.#index = index;
-  }
-
-  get seq(): number {
-    return this.#rows.seqOf(this.#index);
-  }
-
-  get textMatch(): number {
-    return this.#rows.readerOf(this.#index, 0).f64();
-  }
-
-  get bonus(): number {
-    return this.#rows.readerOf(this.#index, BONUS_AT).f64();
-  }
-
-  get matched(): boolean {
-    return this.#has(ROW_MATCHED);
-  }
-
-  get neighbour(): boolean {
-    return this.#has(ROW_NEIGHBOUR);
-  }
-
-  get hasWord(): boolean {
-    return this.#has(ROW_HAS_WORD);
-  }
-
-  get pinned(): boolean {
-    return this.#has(ROW_PINNED);
-  }
-
-  get keys(): readonly SortValue[] {
-    this.#keys ??= this.#rows.keysOf(this.#index);
-    return this.#keys;
-  }
-
-  #has(flag: number): boolean {
-    return (this.#rows.readerOf(this.#index, FLAGS_AT).u8() & flag) !== 0;
-  }
+export function isMatched(flags: number): boolean {
+  return (flags & ROW_MATCHED) !== 0;
 }
 
-function decodeSortValue(reader: ByteReader, key: SortKey): SortValue {
-  if (reader.u8() === 0) return null;
-  if (key.by === "seq") return reader.f64();
-  if (key.by !== "field") return reader.u64();
-  if (isString(key.type)) return reader.bytes(reader.u32());
-  return decodeNumber(reader, key.type);
+/** True if the row is a neighbour with `matches`. */
+export function isNeighbour(flags: number): boolean {
+  return (flags & ROW_NEIGHBOUR) !== 0;
 }
 
-function skipSortValue(reader: ByteReader, key: SortKey): void {
-  if (reader.u8() === 0) return;
-  reader.skip(key.by === "field" && isString(key.type) ? reader.u32() : SORT_VALUE_BYTES);
+/** True if a neighbour with `matches` also has at least one of the words. False for all other rows. */
+export function hasWord(flags: number): boolean {
+  return (flags & ROW_HAS_WORD) !== 0;
 }
 
-function decodeFacet(reader: ByteReader, facet: FacetRequest, values: number): FacetCount[] {
-  const counts: FacetCount[] = new Array(values);
-  for (let i = 0; i < counts.length; i++) {
-    const count = reader.u32();
-    counts[i] = { count, value: isString(facet.type) ? reader.string32() : decodeNumber(reader, facet.type) };
+export function isPinned(flags: number): boolean {
+  return (flags & ROW_PINNED) !== 0;
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+function seqAt(view: DataView, row: number): number {
+  return view.getFloat64(SEQS_AT + row * SEQ_BYTES, true);
+}
+
+function endOfRow(view: DataView, start: number, sort: readonly SortKey[]): number {
+  let at = start + ROW_HEAD_BYTES;
+  for (let i = 0; i < sort.length; i++)
+    at = view.getUint8(at) === 0 ? at + 1 : endOfValue(view, at + 1, isText(sort[i]!));
+  return at;
+}
+
+/** The starts of the first `known` of `rows` rows, which have the same size. */
+function evenStarts(first: number, rowBytes: number, known: number, rows: number): Uint32Array {
+  const starts = new Uint32Array(rows);
+  for (let row = 0; row < known; row++) starts[row] = first + row * rowBytes;
+  return starts;
+}
+
+/** Compares two texts by their bytes. */
+function compareTexts(a: DataView, aAt: number, b: DataView, bAt: number): number {
+  const aLength = a.getUint32(aAt, true);
+  const bLength = b.getUint32(bAt, true);
+  const end = LENGTH_BYTES + Math.min(aLength, bLength);
+  for (let i = LENGTH_BYTES; i < end; i++) {
+    const order = a.getUint8(aAt + i) - b.getUint8(bAt + i);
+    if (order !== 0) return order;
   }
-  return counts;
+  return aLength - bLength;
 }
 
-function isString(type: number): boolean {
-  return ((STRING_TYPES >> type) & 1) === 1;
+/** Compares integers by their halves, because a bigint would cost an allocation for each. */
+function compareNumbers(a: DataView, aAt: number, b: DataView, bAt: number, key: SortKey): number {
+  if (key.by === "seq" || (key.by === "field" && isOneOf(FLOAT_TYPES, key.type)))
+    return sign(a.getFloat64(aAt, true), b.getFloat64(bAt, true));
+  const order =
+    key.by === "field"
+      ? sign(a.getInt32(aAt + 4, true), b.getInt32(bAt + 4, true))
+      : sign(a.getUint32(aAt + 4, true), b.getUint32(bAt + 4, true));
+  return order !== 0 ? order : sign(a.getUint32(aAt, true), b.getUint32(bAt, true));
 }
 
-function decodeNumber(reader: ByteReader, type: number): number | bigint {
-  if (type >= TYPE_COUNT) throw new RangeError(`the field type ${type} has no numbers`);
-  if (((FLOAT_TYPES >> type) & 1) === 1) return reader.f64();
-  return ((LONG_TYPES >> type) & 1) === 1 ? reader.i64() : Number(reader.i64());
+function sign(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isText(key: SortKey): boolean {
+  return key.by === "field" && isOneOf(STRING_TYPES, key.type);
 }

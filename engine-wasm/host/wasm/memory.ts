@@ -88,15 +88,24 @@ export class EngineInstance {
    * EngineError("memory") or EngineError("late") there is no result, but the instance stays usable.
    */
   run<T>(call: (kernels: Kernels) => T): T {
-    if (this.#trapped)
-      throw new EngineError("unusable", "This engine instance has trapped before and must be replaced");
+    this.#checkUsable();
     try {
       return call(this.#kernels);
     } catch (cause) {
-      if (!(cause instanceof WebAssembly.RuntimeError || cause instanceof RangeError)) throw cause;
-      this.#trapped = true;
-      throw new EngineError("trap", `The engine trapped: ${cause.message}`, { cause });
+      throw this.#failure(cause);
     }
+  }
+
+  #checkUsable(): void {
+    if (this.#trapped)
+      throw new EngineError("unusable", "This engine instance has trapped before and must be replaced");
+  }
+
+  /** Returns what to throw after a kernel threw `cause`. Notes a trap. */
+  #failure(cause: unknown): unknown {
+    if (!(cause instanceof WebAssembly.RuntimeError || cause instanceof RangeError)) return cause;
+    this.#trapped = true;
+    return new EngineError("trap", `The engine trapped: ${cause.message}`, { cause });
   }
 
   /** Allocates scratch for one kernel call's input, to be filled through the view. Returns its address. */
@@ -145,9 +154,13 @@ export class EngineInstance {
    * EngineError if the value is a status.
    */
   result(answer: number): Uint8Array {
+    return new Uint8Array(this.#resultView(answer));
+  }
+
+  #resultView(answer: number): Buffer {
     const p = this.address(answer);
     const view = this.view();
-    return new Uint8Array(view.subarray(p + 4, p + 4 + view.readUInt32LE(p)));
+    return view.subarray(p + 4, p + 4 + view.readUInt32LE(p));
   }
 
   /**
@@ -156,22 +169,18 @@ export class EngineInstance {
    * is charged to `work`; milliseconds that the thread spends waiting for a core are not.
    */
   before<T>(deadline: number, work: WorkLeft, call: () => T): T {
-    const now = Date.now();
-    if (now > deadline) throw late();
-    this.#deadline = deadline;
-    this.#work = work;
-    this.#lookMs = now;
+    this.#begin(deadline, work);
     try {
       return call();
     } finally {
-      this.#deadline = this.#lookMs = Number.POSITIVE_INFINITY;
-      this.#work = UNLIMITED;
+      this.#end();
     }
   }
 
   /**
    * Runs a program on a snapshot and returns a copy of the kernel's result, within the time limits of
-   * `before`.
+   * `before`. Several run for each query, so nothing is created for them but the copy, which is part of
+   * Node's pool if it is short: an ArrayBuffer of its own would cost more than filling it.
    */
   answer(
     question: SnapshotQuestion,
@@ -180,15 +189,39 @@ export class EngineInstance {
     deadline: number,
     work = UNLIMITED,
   ): Uint8Array {
-    return this.before(deadline, work, () =>
-      this.exchange(program, (kernels, p, bytes) => kernels[question](snapshot, p, bytes)),
-    );
+    this.#begin(deadline, work);
+    try {
+      this.#checkUsable();
+      const p = this.#kernels.scratchReset(program.length) >>> 0;
+      this.view().set(program, p);
+      const result = this.#resultView(this.#kernels[question](snapshot, p, program.length));
+      const copy = Buffer.allocUnsafe(result.length);
+      copy.set(result);
+      return copy;
+    } catch (cause) {
+      throw this.#failure(cause);
+    } finally {
+      this.#end();
+    }
   }
 
   /** Copies the input in, calls one kernel, and returns a copy of the kernel's result. */
   exchange(input: Uint8Array, kernel: (kernels: Kernels, p: number, bytes: number) => number): Uint8Array {
     const p = this.input(input);
     return this.result(this.run((kernels) => kernel(kernels, p, input.length)));
+  }
+
+  #begin(deadline: number, work: WorkLeft): void {
+    const now = Date.now();
+    if (now > deadline) throw late();
+    this.#deadline = deadline;
+    this.#work = work;
+    this.#lookMs = now;
+  }
+
+  #end(): void {
+    this.#deadline = this.#lookMs = Number.POSITIVE_INFINITY;
+    this.#work = UNLIMITED;
   }
 
   #checkDeadline(): undefined {

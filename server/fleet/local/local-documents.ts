@@ -7,7 +7,7 @@ import { FittingDocuments } from "../../../shards/query/fitting.js";
 import { shower } from "../../../shards/query/shown-document.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import { resolvedSchemaOf } from "../../catalog/schema/resolved-schema.js";
-import type { Work } from "../../ground/jobs/work.js";
+import { run, type Work } from "../../ground/jobs/work.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { TurnBudget } from "./turn-budget.js";
 
@@ -56,7 +56,32 @@ export class LocalDocuments {
    * Renders the documents as a shard would. If the budget for this turn of the event loop runs out, the shard
    * renders the remaining documents.
    */
-  *show(
+  show(
+    record: IndexRecord,
+    seqs: readonly number[],
+    options: FetchOptions,
+    fetchThere: FetchThere,
+  ): FetchedDocument[] | Promise<FetchedDocument[]> {
+    const whole = isWhole(options) ? this.#cached(record.uid, seqs, options) : null;
+    return whole ?? run(this.#shown(record, seqs, options, fetchThere));
+  }
+
+  /** Returns the documents if all of them are cached and short. */
+  #cached(uid: number, seqs: readonly number[], { bytesMax }: FetchOptions): FetchedDocument[] | null {
+    const documents: FetchedDocument[] = [];
+    let bytes = 0;
+    for (let i = 0; i < seqs.length; i++) {
+      const known = this.#cache.get(uid, seqs[i]!);
+      if (known === undefined || known === LARGE) return null;
+      bytes += known.raw.length;
+      documents.push(known.whole);
+    }
+    return seqs.length <= DOCUMENTS_MAX && bytes <= Math.min(BYTES_MAX, bytesMax ?? BYTES_MAX)
+      ? documents
+      : null;
+  }
+
+  *#shown(
     record: IndexRecord,
     seqs: readonly number[],
     options: FetchOptions,

@@ -111,7 +111,7 @@ export class LocalReader implements ShardReader {
         return this.#threads.read(read, shards);
       // The next three return values of the type that `decode` would return for a shard's reply.
       case "fetch":
-        return [run(this.#fetched(read.of, shards, read.seqs, read.options) as Work<T>)];
+        return [this.#fetched(read.of, shards, read.seqs, read.options) as T | Promise<T>];
       case "embed":
         return [run(this.#embedded(read.of, shards, read.terms, read.seqs) as Work<T>)];
       case "similarities":
@@ -133,7 +133,7 @@ export class LocalReader implements ShardReader {
     shards: Places,
     seqs: readonly number[],
     options: FetchOptions,
-  ): Work<FetchedDocument[]> {
+  ): FetchedDocument[] | Promise<FetchedDocument[]> {
     const there: FetchThere = (some, wanted) => this.#there(fetchRead(of, some, wanted), shards);
     return this.#documents.show(of.record, seqs, options, there);
   }

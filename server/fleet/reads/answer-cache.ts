@@ -112,7 +112,11 @@ export class AnswerCache {
       this.#seenOnce[place] = hash;
       return;
     }
-    const copies = { body: new Uint8Array(question.body), content: new Uint8Array(content), answered };
+    const copies = {
+      body: new Uint8Array(question.body),
+      content: new Uint8Array(content),
+      answered: answered === null ? null : new Uint8Array(answered),
+    };
     this.#entries.set(hash, { ...question, ...copies, owner, generation }, bytes);
   }
 

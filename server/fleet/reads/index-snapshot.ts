@@ -16,7 +16,7 @@ import {
 } from "../../../engine-wasm/host/programs/nearest-result.js";
 import { encodeSearch, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import {
-  decodingOfSearchResult,
+  readingOfSearchResult,
   type SearchResult,
   seqsOfResult,
 } from "../../../engine-wasm/host/programs/search-result.js";
@@ -184,7 +184,7 @@ export class IndexSnapshot implements AskedSnapshot {
   /** Searches all shards. Returns one result per shard, in shard order. */
   search(program: SearchProgram): SearchResult[] | Promise<SearchResult[]> {
     this.trace?.enter("search");
-    const decode = (result: Uint8Array): SearchResult => finished(decodingOfSearchResult(result, program));
+    const decode = (result: Uint8Array): SearchResult => finished(readingOfSearchResult(result, program));
     return this.#all(this.#program("search", encodeSearch(program), program, decode));
   }
 
@@ -201,7 +201,7 @@ export class IndexSnapshot implements AskedSnapshot {
       if (sent.length > 0 && documents === NO_DOCUMENTS) documents = new Map();
       const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, offset, sent.length);
       for (let i = 0; i < sent.length; i++) documents.set(seqs[i]!, sent[i]!);
-      return inSlices(decodingOfSearchResult(result, program), this.nextSlice);
+      return inSlices(readingOfSearchResult(result, program), this.nextSlice);
     };
     const read: PageRead<SearchResult> = {
       kind: "page",

@@ -17,6 +17,7 @@ import { type BodyScan, scanBody } from "../../question/request/body-scan.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { costOfMultiSearch, PARSED_TIMES, type QueryScale, type Reserve } from "../../search/query-cost.js";
+import type { ReplyWriter } from "../../search/reply-writer.js";
 import { similarDocuments } from "../../search/similar/similar.js";
 import { CHUNK_ROWS, suggest } from "../../search/suggest/suggest.js";
 import { jsonBytes, jsonBytesInTurn } from "../body.js";
@@ -82,7 +83,8 @@ function* answered(request: IndexRequest<Uint8Array, SearchServices>): Work<Http
   const { limits } = request.services;
   const contents = contentsOf(request.state, request.record);
   const body = queryBody(request.body, limits);
-  return rawReply(yield* countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)));
+  const reply = yield* countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request));
+  return { ...rawReply(reply.bytes), onFinished: reply.release };
 }
 
 /** Suggestions are not counted or logged as searches, because clients request them with every keystroke. */
@@ -162,7 +164,8 @@ async function searchSlot(
 ): Promise<Uint8Array> {
   const { limits, reads } = request.services;
   const { index: name } = SLOT.read(entry, path, { limits, code: "SK-SE-400" });
-  const answer = await onIndex(request, QUERY, name, (slot) => {
+  // The reply's buffer is not released, because the answer may wait for those of the slots before it.
+  const { bytes: answer } = await onIndex(request, QUERY, name, (slot) => {
     const contents = contentsOf(slot.state, slot.record);
     return run(search(slot, contents, parsedBody(entry, limits), bytesMax, noReserve));
   });
@@ -180,7 +183,7 @@ function* countedSearch(
   body: QueryBody,
   bytesMax: number,
   reserve: Reserve,
-): Work<Uint8Array> {
+): Work<ReplyWriter> {
   const { services, principal } = request;
   const used = services.usage.begin("searches", principal.tenant, planOf(request), new Date());
   let answered = false;
@@ -199,7 +202,7 @@ function plainSearch(
   body: QueryBody,
   bytesMax: number,
   reserve: Reserve,
-): Work<Uint8Array> {
+): Work<ReplyWriter> {
   const { services, principal, id, request: http } = request;
   const { ai_query_understanding: understood } = planOf(request);
   const bounds = { bytesMax, understood, within: filterOf(principal) };

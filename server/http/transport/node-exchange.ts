@@ -125,7 +125,8 @@ export class NodeExchange extends Exchange {
     const bytes = Buffer.byteLength(body);
     if (bytes > 0 || !bare) this.#response.setHeader("content-length", bytes);
     if (bytes > HELD_REPLY_BYTES && !bare) return this.#sendWhole(body, bytes);
-    this.#response.end(body);
+    // node:http may send the bytes later, when their owner has already put another reply in their place.
+    this.#response.end(typeof body === "string" ? body : Buffer.from(body));
   }
 
   /**

@@ -69,8 +69,8 @@ export interface HttpReply {
   /** The value in the {data} envelope, if the body was made from a value. The audit log reads it. */
   readonly data?: unknown;
   /**
-   * A stream is sent piece by piece, no faster than the client reads it. If the stream throws, the connection
-   * is closed.
+   * Bytes must not change before `onFinished`; then they may. A stream is sent piece by piece, no faster than
+   * the client reads it. If the stream throws, the connection is closed.
    */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /**

@@ -51,13 +51,24 @@ export class LogWriter {
 
   /** Logs a search. `answered` is the output of encodeAnswered. Never throws. */
   searched(record: IndexRecord, id: QueryId, tookMs: number, askedBy: AskedBy, answered: Uint8Array): void {
+    if (this.#drops()) return;
     const asker = this.#options.people.asker(record.tenant, askedBy);
-    const [log, step] = [logOf(record), tookStep(tookMs)];
-    this.#add(() => this.#chunk.addSearch(log, id, step, asker, answered));
+    const log = logOf(record);
+    const step = tookStep(tookMs);
+    if (!this.#chunk.addSearch(log, id, step, asker, answered)) {
+      this.#sendChunk();
+      this.#chunk.addSearch(log, id, step, asker, answered);
+    }
+    this.#added();
   }
 
   happened(event: JournalEvent): void {
-    this.#add(() => this.#chunk.addEvent(event));
+    if (this.#drops()) return;
+    if (!this.#chunk.addEvent(event)) {
+      this.#sendChunk();
+      this.#chunk.addEvent(event);
+    }
+    this.#added();
   }
 
   /** True while new rows would be dropped, because too many bytes wait to be stored. */
@@ -86,17 +97,14 @@ export class LogWriter {
       throw new Error(`${this.#waitingBytes} bytes of searches could not be logged`);
   }
 
-  #add(put: () => boolean): void {
-    const { meter } = this.#options;
-    if (this.full) {
-      meter.dropped++;
-      return;
-    }
-    if (!put()) {
-      this.#sendChunk();
-      put();
-    }
-    meter.rows++;
+  /** True, and counts the next row as dropped, if there is no room for it. */
+  #drops(): boolean {
+    if (this.full) this.#options.meter.dropped++;
+    return this.full;
+  }
+
+  #added(): void {
+    this.#options.meter.rows++;
     this.#timer ??= setTimeout(() => this.#sendChunk(), CHUNK_MS).unref();
   }
 

@@ -83,6 +83,8 @@ const SEARCH_HEAD_BYTES = 1 + 4 + QUERY_ID_BYTES + 2 + 6 + 6;
 const EVENT_BYTES = 1 + 4 + 8 + 1 + 6 + 6 + QUERY_ID_BYTES + 4 + 8 + 3 * 2;
 
 const FOUND_AND_PAGE_BYTES = 4 + 4;
+/** Size of an answer without its text and its hits. */
+const ANSWERED_HEAD_BYTES = 1 + FOUND_AND_PAGE_BYTES + 2 + 1;
 const CUT_SHORT = "a chunk of the query log is cut short";
 
 const FILTERED = 1;
@@ -91,26 +93,28 @@ const U32_MAX = 0xffffffff;
 
 /**
  * Encodes the part of a search's row that is the same for every asker. `documents` contains ids in UTF-8.
+ * The bytes may be part of a larger buffer, so a cache must copy them.
  */
 export function encodeAnswered(
   { text, mode, filtered, found, page }: Omit<Answered, "documents">,
   documents: readonly Uint8Array[],
 ): Uint8Array {
-  const ids = documents.slice(0, HITS_MAX);
-  const bytes = Buffer.allocUnsafe(
-    1 + 4 + 4 + 2 + TEXT_BYTES_MAX + 1 + ids.reduce((sum, id) => sum + 2 + id.length, 0),
-  );
+  const count = Math.min(documents.length, HITS_MAX);
+  let length = ANSWERED_HEAD_BYTES + Math.min(Buffer.byteLength(text), TEXT_BYTES_MAX);
+  for (let i = 0; i < count; i++) length += 2 + documents[i]!.length;
+  const bytes = Buffer.allocUnsafe(length);
   let at = bytes.writeUInt8((filtered ? FILTERED : 0) | (SEARCH_MODES.indexOf(mode) << MODE_SHIFT), 0);
   at = bytes.writeUInt32LE(Math.min(found, U32_MAX), at);
   at = bytes.writeUInt32LE(Math.min(page, U32_MAX), at);
   at = putText(bytes, text, at, TEXT_BYTES_MAX);
-  at = bytes.writeUInt8(ids.length, at);
-  for (const id of ids) {
+  at = bytes.writeUInt8(count, at);
+  for (let i = 0; i < count; i++) {
+    const id = documents[i]!;
     at = bytes.writeUInt16LE(id.length, at);
     bytes.set(id, at);
     at += id.length;
   }
-  return new Uint8Array(bytes.subarray(0, at));
+  return at === length ? bytes : bytes.subarray(0, at);
 }
 
 /** Writes a text. If it is too long, truncates it at a character boundary. */

@@ -5,22 +5,19 @@
 // shares nearly always determine the top values and their counts. If the bounds leave any doubt about that,
 // the shards are asked again, for all values of the facet. Which values a shard chooses for its share affects
 // only how often that happens, never the answer.
+import { FLOAT_TYPES } from "../../../engine-wasm/assembly/layout.js";
+import {
+  type EncodedFacet,
+  type FacetCounts,
+  type FacetValue,
+  isOneOf,
+  type TextSink,
+} from "../../../engine-wasm/host/programs/encoded-facet.js";
 import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
-import type {
-  FacetCount,
-  FacetValue,
-  SearchResult,
-} from "../../../engine-wasm/host/programs/search-result.js";
+import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { settled, type Work } from "../../ground/jobs/work.js";
-
-/** One shard's answer for a facet. */
-export interface FacetShare {
-  readonly counts: readonly FacetCount[];
-  /** Upper bound on this shard's count for any value missing from `counts`. */
-  readonly bound: number;
-}
 
 /** Requests the top `max` values of each field; nothing if `max` is 0. */
 export function facetRequests(fields: readonly ResolvedField[], max: number): FacetRequest[] {
@@ -37,7 +34,7 @@ export function withShares(program: SearchProgram, shards: number): SearchProgra
 }
 
 /** Runs a program and returns only its facets. */
-export function* askFacets(snapshot: IndexSnapshot, program: SearchProgram): Work<(readonly FacetCount[])[]> {
+export function* askFacets(snapshot: IndexSnapshot, program: SearchProgram): Work<readonly FacetCounts[]> {
   const asked = withShares(program, snapshot.shards);
   return yield* countFacets(snapshot, asked, yield* settled(snapshot.search(asked)));
 }
@@ -50,60 +47,98 @@ export function* countFacets(
   snapshot: Pick<IndexSnapshot, "search">,
   program: SearchProgram,
   results: readonly SearchResult[],
-): Work<(readonly FacetCount[])[]> {
-  const maxOf = (i: number): number => program.facets[i]!.limit || Number.POSITIVE_INFINITY;
-  const decided = program.facets.map((_, i) => mergeFacet(sharesOf(results, i), maxOf(i)));
-  const open = program.facets.flatMap((_, i) => (decided[i] === null ? [i] : []));
+): Work<readonly FacetCounts[]> {
+  if (program.facets.length === 0) return NO_FACETS;
+  const counted: (FacetCounts | null)[] = program.facets.map((facet, i) => mergeFacet(results, i, facet));
+  const open = program.facets.flatMap((_, i) => (counted[i] === null ? [i] : []));
   if (open.length > 0) {
     const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
     const complete = yield* settled(snapshot.search({ ...program, k: 0, facets }));
-    for (const [at, i] of open.entries()) decided[i] = mergeFacet(sharesOf(complete, at), maxOf(i));
+    for (const [at, i] of open.entries()) counted[i] = mergeFacet(complete, at, program.facets[i]!);
   }
-  return decided.map((counts) => counts ?? []);
+  return counted as FacetCounts[];
 }
 
-function sharesOf(results: readonly SearchResult[], i: number): FacetShare[] {
-  return results.map(({ facets, facetBounds }) => ({
-    counts: facets[i] ?? [],
-    bound: facetBounds[i] ?? 0,
-  }));
-}
+const NO_FACETS: readonly FacetCounts[] = [];
 
 interface Sum {
   readonly value: FacetValue;
+  /** A shard's answer in which the value stands, and its place there. */
+  readonly facet: EncodedFacet;
+  readonly place: number;
   count: number;
   /** Upper bound on what the shards that did not report the value could add to its count. */
   open: number;
 }
 
+/** The counts of several shards. */
+class MergedFacet implements FacetCounts {
+  readonly isText: boolean;
+  readonly #sums: readonly Sum[];
+
+  constructor(sums: readonly Sum[], isText: boolean) {
+    this.#sums = sums;
+    this.isText = isText;
+  }
+
+  get length(): number {
+    return this.#sums.length;
+  }
+
+  countAt(i: number): number {
+    return this.#sums[i]!.count;
+  }
+
+  valueAt(i: number): FacetValue {
+    return this.#sums[i]!.value;
+  }
+
+  putText(i: number, sink: TextSink): void {
+    const { facet, place } = this.#sums[i]!;
+    facet.putText(place, sink);
+  }
+}
+
 /**
- * Returns the top `max` values over all shards, or null if the shares do not determine the values or their
- * counts.
+ * Returns the top values of the results' facet number `i` over all shards, as many as are wanted. Returns
+ * null if the shares do not determine the values or their counts.
  */
-export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCount[] | null {
+export function mergeFacet(
+  results: readonly Pick<SearchResult, "facets">[],
+  i: number,
+  { limit, type }: FacetRequest,
+): FacetCounts | null {
+  const first = results[0]!.facets[i]!;
+  // A single shard's values are complete and in order. Except floats: it counts 0 and -0 as two values.
+  if (results.length === 1 && limit > 0 && !isOneOf(FLOAT_TYPES, type)) return first;
+  const max = limit || Number.POSITIVE_INFINITY;
+  const shares = results.map(({ facets }) => facets[i]!);
   const unseen = shares.reduce((sum, { bound }) => sum + bound, 0);
   const sums = new Map<FacetValue, Sum>();
-  for (const { counts, bound } of shares) {
-    for (const { value, count } of counts) {
+  for (const facet of shares) {
+    for (let place = 0; place < facet.length; place++) {
+      const value = facet.valueAt(place);
+      const count = facet.countAt(place);
       const sum = sums.get(value);
       if (sum === undefined) {
-        sums.set(value, { value, count, open: unseen - bound });
+        sums.set(value, { value, facet, place, count, open: unseen - facet.bound });
       } else {
         sum.count += count;
-        sum.open -= bound;
+        sum.open -= facet.bound;
       }
     }
   }
   const known = [...sums.values()].filter(({ open }) => open === 0).sort(compareCounts);
-  const first = known.slice(0, max).map(({ value, count }) => ({ value, count }));
-  if (unseen === 0) return first;
+  const top = known.slice(0, max);
+  const merged = new MergedFacet(top, first.isText);
+  if (unseen === 0) return merged;
   // A value that may reach the last value's count may also rank before it, because ties are ordered by value.
-  const last = first.length < max ? 0 : (first.at(-1)?.count ?? 0);
+  const last = top.length < max ? 0 : (top.at(-1)?.count ?? 0);
   const isOpen = ({ count, open }: Sum): boolean => open > 0 && count + open >= last;
-  return unseen >= last || [...sums.values()].some(isOpen) ? null : first;
+  return unseen >= last || [...sums.values()].some(isOpen) ? null : merged;
 }
 
-function compareCounts(a: FacetCount, b: FacetCount): number {
+function compareCounts(a: Sum, b: Sum): number {
   if (a.count !== b.count) return b.count - a.count;
   if (typeof a.value === "string" && typeof b.value === "string") return compareTexts(a.value, b.value);
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;

@@ -2,8 +2,9 @@
 // "any word". Each step runs only if the previous step found too few documents, judged by the sum over all
 // shards. The last step runs only on demand, because vector search may replace it.
 import { ALT_EXACT } from "../../../engine-wasm/assembly/layout.js";
+import { NO_VALUES } from "../../../engine-wasm/host/programs/encoded-facet.js";
 import type { SearchAlternative, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
-import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
+import { NO_ROWS, type SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { PageWanted } from "../../fleet/reads/likely-rows.js";
@@ -188,9 +189,8 @@ function nothing(program: SearchProgram, words: ExpandedWords, snapshot: IndexSn
   const result: SearchResult = {
     found: 0,
     pinnedOnly: 0,
-    rows: [],
-    facets: program.facets.map(() => []),
-    facetBounds: program.facets.map(() => 0),
+    rows: NO_ROWS,
+    facets: program.facets.map(() => NO_VALUES),
     applied: program.rules.map(() => false),
     pinsApplied: false,
   };

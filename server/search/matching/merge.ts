@@ -1,27 +1,52 @@
 // Merges the shards' answers: puts the rows into one order and adds up the counts. Facets are merged in
-// facets.ts. The order must equal the engine's: by each sort key in turn, with missing values last in both
-// directions, then by descending sequence number. Pure functions.
+// facets.ts. The order must equal the engine's (SearchRows.compare). Pure functions.
 
-import type { SortKey } from "../../../engine-wasm/host/programs/search-program.js";
-import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/programs/search-result.js";
+import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 
-/** A row on the page, and the shard that stores its document. */
-export interface Winner {
-  readonly shard: number;
-  readonly seq: number;
-  readonly textMatch: number;
-  readonly bonus: number;
-  /** This flag and the following ones are as in `SearchRow`. */
-  readonly matched: boolean;
-  readonly neighbour: boolean;
-  readonly hasWord: boolean;
-  readonly pinned: boolean;
+/** Rows in order, from all shards: one array per property, and no object per row. */
+export class RankedRows {
+  readonly shards: number[] = [];
+  readonly seqs: number[] = [];
+  readonly textMatches: number[] = [];
+  readonly bonuses: number[] = [];
+  /** See `isMatched` and the functions below it. */
+  readonly flags: number[] = [];
+
+  get length(): number {
+    return this.seqs.length;
+  }
+
+  /** Returns rows [start, end). */
+  slice(start: number, end: number): RankedRows {
+    const part = new RankedRows();
+    for (let i = start; i < Math.min(end, this.length); i++) part.addFrom(this, i);
+    return part;
+  }
+
+  /** Returns these rows, followed by `others`. */
+  concat(others: RankedRows): RankedRows {
+    const all = this.slice(0, this.length);
+    for (let i = 0; i < others.length; i++) all.addFrom(others, i);
+    return all;
+  }
+
+  addFrom({ shards, seqs, textMatches, bonuses, flags }: RankedRows, i: number): void {
+    this.add(shards[i]!, seqs[i]!, textMatches[i]!, bonuses[i]!, flags[i]!);
+  }
+
+  add(shard: number, seq: number, textMatch: number, bonus: number, flags: number): void {
+    this.shards.push(shard);
+    this.seqs.push(seq);
+    this.textMatches.push(textMatch);
+    this.bonuses.push(bonus);
+    this.flags.push(flags);
+  }
 }
 
 export interface MergedResult {
   readonly found: number;
-  readonly winners: readonly Winner[];
+  readonly rows: RankedRows;
   /** For each rule in the program, true if it changed any shard's result. */
   readonly applied: readonly boolean[];
   /** True if a row in the result is pinned. */
@@ -38,89 +63,59 @@ export interface MergeWindow {
 /** Number of merged rows after which the merge yields. */
 const RANKS_A_STEP = 1_000;
 
-/**
- * Merges the shards' results. `results` must be in shard order, and the program must have sorted by `keys`.
- */
-export function mergeResults(
-  results: readonly SearchResult[],
-  keys: readonly SortKey[],
-  window: MergeWindow,
-): MergedResult {
-  return finished(mergingOfResults(results, keys, window));
+/** Merges the shards' results, which must be in shard order. */
+export function mergeResults(results: readonly SearchResult[], window: MergeWindow): MergedResult {
+  return finished(mergingOfResults(results, window));
 }
 
 /** Like `mergeResults`, but in small steps, because reaching a deep page means skipping many rows. */
 export function* mergingOfResults(
   results: readonly SearchResult[],
-  keys: readonly SortKey[],
   window: MergeWindow,
 ): Generator<void, MergedResult> {
-  const winners: Winner[] = [];
-  yield* mergingOfRows(results, keys, window, (shard, row) => winners.push(winnerOf(shard, row)));
-  return {
-    found: results.reduce((sum, result) => sum + result.found, 0),
-    winners,
-    applied: (results[0]?.applied ?? []).map((_, i) => results.some((result) => result.applied[i] === true)),
-    pinsApplied: results.some((result) => result.pinsApplied),
-  };
+  const ranked = new RankedRows();
+  yield* mergingOfRows(results, window, (shard, row) => {
+    const { rows } = results[shard]!;
+    ranked.add(shard, rows.seq(row), rows.textMatch(row), rows.bonus(row), rows.flags(row));
+  });
+  let found = 0;
+  let pinsApplied = false;
+  for (const result of results) {
+    found += result.found;
+    pinsApplied ||= result.pinsApplied;
+  }
+  return { found, rows: ranked, applied: appliedIn(results), pinsApplied };
 }
 
-/** Calls `take` for each row in the requested window, in order. */
+function appliedIn(results: readonly SearchResult[]): readonly boolean[] {
+  const applied = results[0]?.applied ?? [];
+  if (results.length === 1 || applied.length === 0) return applied;
+  return applied.map((_, i) => results.some((result) => result.applied[i] === true));
+}
+
+/** Calls `take` for each row in the requested window, in order, with its index in the shard's result. */
 export function* mergingOfRows(
   results: readonly SearchResult[],
-  keys: readonly SortKey[],
   { offset, count }: MergeWindow,
-  take: (shard: number, row: SearchRow) => void,
+  take: (shard: number, row: number) => void,
 ): Generator<void, void> {
   if (results.length === 1) {
-    const { rows } = results[0]!; // a single shard's rows are already in order
-    for (let rank = offset; rank < offset + count; rank++) {
-      if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
-      const row = rows.at(rank);
-      if (row === undefined) return;
-      take(0, row);
-    }
+    const { length } = results[0]!.rows; // a single shard's rows are already in order
+    for (let row = offset; row < Math.min(offset + count, length); row++) take(0, row);
     return;
   }
   const next = results.map(() => 0);
-  const heads = results.map(({ rows }) => rows.at(0));
   for (let rank = 0; rank < offset + count; rank++) {
     if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
-    let best: SearchRow | undefined;
-    let bestShard = -1;
-    for (let shard = 0; shard < heads.length; shard++) {
-      const row = heads[shard];
-      if (row === undefined || (best !== undefined && compareRows(row, best, keys) >= 0)) continue;
-      best = row;
-      bestShard = shard;
+    let best = -1;
+    for (let shard = 0; shard < results.length; shard++) {
+      const { rows } = results[shard]!;
+      const row = next[shard]!;
+      if (row === rows.length) continue;
+      if (best === -1 || rows.compare(row, results[best]!.rows, next[best]!) < 0) best = shard;
     }
-    if (best === undefined) return;
-    heads[bestShard] = results[bestShard]!.rows.at(++next[bestShard]!);
-    if (rank >= offset) take(bestShard, best);
+    if (best === -1) return;
+    const row = next[best]!++;
+    if (rank >= offset) take(best, row);
   }
-}
-
-function winnerOf(shard: number, row: SearchRow): Winner {
-  const { seq, textMatch, bonus, matched, neighbour, hasWord, pinned } = row;
-  return { shard, seq, textMatch, bonus, matched, neighbour, hasWord, pinned };
-}
-
-/** Negative if `a` comes first. Never 0 for two different rows of one index. */
-export function compareRows(a: SearchRow, b: SearchRow, keys: readonly SortKey[]): number {
-  for (let i = 0; i < keys.length; i++) {
-    const left = a.keys[i] ?? null;
-    const right = b.keys[i] ?? null;
-    if (left === null || right === null) {
-      if (left !== right) return left === null ? 1 : -1;
-      continue;
-    }
-    const order = compareValues(left, right);
-    if (order !== 0) return keys[i]?.descending === true ? -order : order;
-  }
-  return b.seq - a.seq;
-}
-
-function compareValues(a: NonNullable<SortValue>, b: NonNullable<SortValue>): number {
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
-  return a < b ? -1 : a > b ? 1 : 0;
 }

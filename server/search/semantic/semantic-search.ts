@@ -2,7 +2,6 @@
 // builds a search program that finds both these documents and those that contain the words. The program runs
 // like any other, so filters, facets, sorting, paging and rules apply to both kinds of documents.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
-import type { SearchRow } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { EMBEDDER_SOURCES, vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -224,12 +223,14 @@ function* wordRows(
   const seqs = new Float64Array(k);
   let taken = 0;
   let relevanceMax = 0;
-  const take = (shard: number, { seq, textMatch }: SearchRow): void => {
-    if (taken < count) relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
+  const take = (shard: number, row: number): void => {
+    const { rows } = results[shard]!;
+    if (taken < count)
+      relevanceMax = Math.max(relevanceMax, (rows.textMatch(row) % RELEVANCE_END) / RELEVANCE_ONE);
     shards[taken] = shard;
-    seqs[taken++] = seq;
+    seqs[taken++] = rows.seq(row);
   };
-  finished(mergingOfRows(results, program.sort, { offset: 0, count: k }, take));
+  finished(mergingOfRows(results, { offset: 0, count: k }, take));
   if (taken === 0) return NO_ROWS;
   const candidates = Math.min(taken, count);
   return {

@@ -44,14 +44,11 @@ export function* sharingRareWords(
     facets: [],
     filter,
   };
-  const found = mergeResults(yield* settled(snapshot.search(program)), program.sort, {
-    offset: 0,
-    count: count + 1,
-  });
-  return found.winners
+  const { rows } = mergeResults(yield* settled(snapshot.search(program)), { offset: 0, count: count + 1 });
+  return rows.seqs
+    .map((seq, i) => ({ shard: rows.shards[i]!, seq, similarity: null }))
     .filter(({ seq }) => seq !== source.seq)
-    .slice(0, count)
-    .map(({ shard, seq }) => ({ shard, seq, similarity: null }));
+    .slice(0, count);
 }
 
 /**

@@ -66,9 +66,9 @@ function* documentOf(
   named.id(analyser.hash(id));
   const filter = both(within?.filter ?? NO_FILTER, named.finish());
   const program = { ...EVERY_DOCUMENT, k: 1, filter };
-  const [found] = mergeResults(yield* settled(snapshot.search(program)), [], { offset: 0, count: 1 }).winners;
-  if (found === undefined) throw new SkeinError("SK-DOC-404", "the document does not exist");
-  return found;
+  const { rows } = mergeResults(yield* settled(snapshot.search(program)), { offset: 0, count: 1 });
+  if (rows.length === 0) throw new SkeinError("SK-DOC-404", "the document does not exist");
+  return { shard: rows.shards[0]!, seq: rows.seqs[0]! };
 }
 
 function* hitsFor(

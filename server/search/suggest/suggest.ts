@@ -5,6 +5,7 @@
 
 import type { Token } from "../../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { IndexContents } from "../../catalog/index-contents.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -14,16 +15,14 @@ import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { readWithin } from "../../question/request/within.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
-import { fetchHits, type ParsedDocument, parsedDocument } from "../fetch.js";
-import type { Hit } from "../found.js";
+import { fetchDocuments, type ParsedDocument, parsedDocument } from "../fetch.js";
 import { WordExpander } from "../matching/expand.js";
 import { countFacets, facetText } from "../matching/facets.js";
 import { type Matched, matchQuery } from "../matching/match.js";
-import { mergeResults } from "../matching/merge.js";
+import { mergeResults, RankedRows } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
 import type { Searching } from "../search.js";
-import { NOTHING_COMPARED } from "../semantic/nearest.js";
 import { LOGGED_QUERIES, type Suggestion, SuggestionList } from "./suggest-list.js";
 import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./suggest-request.js";
 import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
@@ -145,15 +144,15 @@ function* addValues(
     // chunks.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
     const matched = yield* matchQuery(plan, snapshot, { page: () => page });
-    const { winners, found } = merged(matched, from, rows - from);
+    const { rows: ranked, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched.program.words, typos);
-    for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
+    for (let at = 0; at < ranked.length && !list.roundFull; at += CHUNK_ROWS) {
       if (!first || at > 0) yield* settled(snapshot.nextSlice()); // few lists need that many documents
-      const chunk = winners.slice(at, at + CHUNK_ROWS);
-      const shown = { winners: chunk, related: [], compared: NOTHING_COMPARED };
-      const hits = yield* fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
-      if (hits === null) return false;
-      for (const document of mostClickedFirst(task, hits)) {
+      const chunk = ranked.slice(at, at + CHUNK_ROWS);
+      const known = [matched.documents];
+      const shown = yield* fetchDocuments(snapshot, chunk, new RankedRows(), known, options, replyBytesMax);
+      if (shown === null) return false;
+      for (const document of mostClickedFirst(task, shown)) {
         for (const { value, field, startsWithInput } of chooser.choose(document, fields))
           list.add({ value, field, document_id: document.id }, startsWithInput);
       }
@@ -187,10 +186,9 @@ function* addGroups(
   const matched = yield* matchQuery(counted, snapshot, { page: () => page });
   const chooser = chooserOf(task, plan, matched.program.words, typos);
   const [groups] = yield* countFacets(snapshot, matched.program, matched.results);
-  for (const { value, count } of groups ?? []) {
-    if (list.roundFull) break;
-    const text = facetText(value, field);
-    list.add({ value: text, field: field.name, count }, chooser.startsWithInput(text));
+  for (let i = 0; i < groups!.length && !list.roundFull; i++) {
+    const text = facetText(groups!.valueAt(i), field);
+    list.add({ value: text, field: field.name, count: groups!.countAt(i) }, chooser.startsWithInput(text));
   }
   return true;
 }
@@ -217,15 +215,15 @@ function chooserOf(task: Task, plan: QueryPlan, words: readonly SearchWord[], ty
 }
 
 function merged(matched: Matched, offset: number, count: number): ReturnType<typeof mergeResults> {
-  return mergeResults(matched.results, matched.program.sort, { offset, count });
+  return mergeResults(matched.results, { offset, count });
 }
 
 /**
- * Returns the hits' documents. If the index has no default sorting field as a measure of popularity, the most
+ * Parses the documents. If the index has no default sorting field as a measure of popularity, the most
  * clicked come first.
  */
-function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ParsedDocument[] {
-  const documents = hits.map(({ document }) => parsedDocument(document));
+function mostClickedFirst({ index }: Task, shown: readonly FetchedDocument[]): ParsedDocument[] {
+  const documents = shown.map(({ document }) => parsedDocument(document));
   if (index.schema.defaultSort !== null) return documents;
   const clicks = ({ id }: ParsedDocument): number => index.popularity.clicksOf(id);
   return documents.sort((a, b) => clicks(b) - clicks(a));

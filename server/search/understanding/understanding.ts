@@ -119,7 +119,10 @@ export class QueryUnderstanding implements Understanding {
       const counts = yield* askFacets(counted, program);
       return facets.map((field, i) => ({
         field,
-        values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),
+        values: Array.from({ length: counts[i]!.length }, (_, at) => ({
+          value: facetText(counts[i]!.valueAt(at), field),
+          count: counts[i]!.countAt(at),
+        })),
       }));
     };
     const { record, schema } = index;

@@ -16,7 +16,6 @@ import {
   encodeSearch,
   type SearchProgram,
 } from "../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { Embedder } from "../../../engine-wasm/host/vectors/embedder.js";
 import { handle } from "../../../shards/handle.js";
 import { LargeWork } from "../../../shards/index/large-work.js";
@@ -37,6 +36,7 @@ import * as unseen from "../../../shards/protocol/unseen.js";
 import { decodeWriteReply, encodeWrite, type WriteReply } from "../../../shards/protocol/write.js";
 import { Shard } from "../../../shards/shard.js";
 import type { Store } from "../../../shards/storage/store.js";
+import { decodeSearchResult } from "../../oracle/decoded-result.js";
 import { filterOf } from "../../oracle/filter-operations.js";
 
 export const UID = 7;

@@ -10,9 +10,9 @@ import type { LentMemory } from "../../../../engine-wasm/host/instance/sharing.j
 import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { brokenAssertions } from "../../../broken-assertions.js";
 import { effort } from "../../../effort.js";
+import { decodeSearchResult } from "../../../oracle/decoded-result.js";
 import { plainRecords } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../load-engine.js";
 import { type Catalogue, groupsOf, makeCatalogue, picker, randomDocument } from "../segments/catalogue.js";

@@ -10,8 +10,8 @@ import {
   type SearchProgram,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { decodeSearchResult } from "../../../oracle/decoded-result.js";
 import { filterOf } from "../../../oracle/filter-operations.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";

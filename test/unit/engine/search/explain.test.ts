@@ -13,8 +13,8 @@ import {
   encodeSearch,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { decodeSearchResult } from "../../../oracle/decoded-result.js";
 import { occurrenceIn, saturationOf } from "../../../oracle/score.js";
 import type { Row } from "../../../oracle/segments/rows.js";
 import { loadEngine } from "../load-engine.js";

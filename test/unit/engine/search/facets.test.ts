@@ -6,7 +6,7 @@ import {
   encodeSearch,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult, type FacetCount } from "../../../../engine-wasm/host/programs/search-result.js";
+import { decodeSearchResult, type FacetCount } from "../../../oracle/decoded-result.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
 import { FIELDS, makeCatalogue } from "../segments/catalogue.js";

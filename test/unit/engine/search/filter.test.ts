@@ -7,8 +7,8 @@ import {
   encodeSearch,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { decodeSearchResult } from "../../../oracle/decoded-result.js";
 import { type FilterOp, filterOf } from "../../../oracle/filter-operations.js";
 import { loadEngine } from "../load-engine.js";
 import { LARGE, makeCatalogue, PRICES, picker, randomDocument } from "../segments/catalogue.js";

@@ -13,12 +13,12 @@ import {
   type SearchProgram,
   type SearchWord,
 } from "../../../../engine-wasm/host/programs/search-program.js";
+import { effort } from "../../../effort.js";
 import {
   type DecodedSearchResult,
   decodeSearchResult,
   type SearchRow,
-} from "../../../../engine-wasm/host/programs/search-result.js";
-import { effort } from "../../../effort.js";
+} from "../../../oracle/decoded-result.js";
 import { filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";

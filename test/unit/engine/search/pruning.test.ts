@@ -15,8 +15,8 @@ import {
   type SearchWord,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { decodeSearchResult } from "../../../oracle/decoded-result.js";
 import { filterOf } from "../../../oracle/filter-operations.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";

@@ -11,7 +11,7 @@ import type {
   FacetCount,
   SearchRow,
   SortValue,
-} from "../../../../engine-wasm/host/programs/search-result.js";
+} from "../../../oracle/decoded-result.js";
 import { type FilterOp, operationsOf } from "../../../oracle/filter-operations.js";
 import { FIRST, matchOf, type Program, positionsOf } from "../../../oracle/score.js";
 import type { Row } from "../../../oracle/segments/rows.js";

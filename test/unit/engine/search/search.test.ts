@@ -14,10 +14,15 @@ import {
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import {
-  type DecodedSearchResult,
-  decodeSearchResult,
+  hasWord,
+  isMatched,
+  isNeighbour,
+  isPinned,
+  readingOfSearchResult,
 } from "../../../../engine-wasm/host/programs/search-result.js";
+import { finished } from "../../../../engine-wasm/host/runtime/steps.js";
 import { effort } from "../../../effort.js";
+import { type DecodedSearchResult, decodeSearchResult } from "../../../oracle/decoded-result.js";
 import { loadEngine } from "../load-engine.js";
 import {
   type Catalogue,
@@ -34,8 +39,38 @@ import { searchTwin } from "./search-twin.js";
 const module = await loadEngine();
 const bench = module.workbench();
 
+/** What the server reads of an answer, without decoding it. */
+function readInPlace(answer: Uint8Array, program: SearchProgram): object {
+  const { rows, facets, ...others } = finished(readingOfSearchResult(answer, program));
+  const numbers = Array.from({ length: rows.length }, (_, row) => row);
+  for (const row of numbers.slice(1)) expect(rows.compare(row - 1, rows, row)).toBeLessThan(0);
+  return {
+    ...others,
+    rows: numbers.map((row) => ({
+      seq: rows.seq(row),
+      textMatch: rows.textMatch(row),
+      bonus: rows.bonus(row),
+      matched: isMatched(rows.flags(row)),
+      neighbour: isNeighbour(rows.flags(row)),
+      hasWord: hasWord(rows.flags(row)),
+      pinned: isPinned(rows.flags(row)),
+    })),
+    facets: facets.map((facet) =>
+      Array.from({ length: facet.length }, (_, i) => ({ value: facet.valueAt(i), count: facet.countAt(i) })),
+    ),
+    facetBounds: facets.map(({ bound }) => bound),
+  };
+}
+
+function withoutKeys({ rows, ...others }: DecodedSearchResult): object {
+  return { ...others, rows: rows.map(({ keys: _, ...row }) => row) };
+}
+
 function run(catalogue: Catalogue, program: SearchProgram): DecodedSearchResult {
-  return decodeSearchResult(catalogue.engine.search(catalogue.snapshot, encodeSearch(program)), program);
+  const answer = catalogue.engine.search(catalogue.snapshot, encodeSearch(program));
+  const decoded = decodeSearchResult(answer, program);
+  expect(readInPlace(answer, program)).toEqual(withoutKeys(decoded));
+  return decoded;
 }
 
 function check(catalogue: Catalogue, program: SearchProgram): void {

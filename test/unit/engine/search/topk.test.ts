@@ -8,7 +8,7 @@ import {
   type SearchProgram,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult, type SearchRow } from "../../../../engine-wasm/host/programs/search-result.js";
+import { decodeSearchResult, type SearchRow } from "../../../oracle/decoded-result.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
 import { makeCatalogue } from "../segments/catalogue.js";

@@ -81,7 +81,7 @@ test("shows what the shard would show, whatever was shown before, and fetches no
         const { fetchThere, asked } = shard(stored);
         const local = new LocalDocuments(workbench, new TurnBudget(TURN_MS), CACHE_BYTES);
         for (const [seqs, options] of pages) {
-          const shown = await run(local.show(record, seqs, options, fetchThere));
+          const shown = await local.show(record, seqs, options, fetchThere);
           expect(texts(shown)).toEqual(texts(await run(shard(stored).fetchThere(seqs, options))));
         }
         const times = new Map<number, number>();
@@ -105,7 +105,7 @@ test("pages of many or large documents are shown by the shard, and an oversized 
   /** Requests a page and returns the seqs that were requested from the shard. */
   const askedFor = async (page: number[], options: FetchOptions = {}): Promise<number[][]> => {
     asked.length = 0;
-    expect(await run(local.show(record, page, options, fetchThere))).toHaveLength(page.length);
+    expect(await local.show(record, page, options, fetchThere)).toHaveLength(page.length);
     return [...asked];
   };
   for (let time = 0; time < 2; time++) expect(await askedFor(seqs(40, 65))).toEqual([seqs(40, 65)]);
@@ -118,8 +118,7 @@ test("pages of many or large documents are shown by the shard, and an oversized 
   expect(await askedFor(seqs(20, 5))).toEqual([]);
   // All of them are cached, but together they are too large.
   expect(await askedFor(seqs(20, 10))).toEqual([seqs(20, 10)]);
-  const refused = async (page: number[]) =>
-    await run(local.show(record, page, { bytesMax: 1_000 }, fetchThere));
+  const refused = async (page: number[]) => await local.show(record, page, { bytesMax: 1_000 }, fetchThere);
   await expect(refused(seqs(20, 2))).rejects.toThrow(ReplyTooLargeError);
   await expect(refused(seqs(20, 10))).rejects.toThrow(ReplyTooLargeError);
 });
@@ -130,15 +129,15 @@ test("when this thread's turn is over, the shard shows the rest", async () => {
   const turn = new TurnBudget(TURN_MS);
   const local = new LocalDocuments(workbench, turn, CACHE_BYTES);
   const titles = OPTIONS[1]!;
-  const shown = texts(await run(local.show(record, [0, 1, 2], titles, fetchThere)));
-  const whole = texts(await run(local.show(record, [0, 1, 2], {}, fetchThere)));
+  const shown = texts(await local.show(record, [0, 1, 2], titles, fetchThere));
+  const whole = texts(await local.show(record, [0, 1, 2], {}, fetchThere));
   turn.spend(TURN_MS);
   asked.length = 0;
-  expect(texts(await run(local.show(record, [0, 1, 2], {}, fetchThere)))).toEqual(whole); // cached
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // cached
   expect(asked).toEqual([]);
-  expect(texts(await run(local.show(record, [0, 1, 2], titles, fetchThere)))).toEqual(shown);
+  expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toEqual([[0, 1, 2]]);
   await new Promise((resolve) => setImmediate(resolve));
-  expect(texts(await run(local.show(record, [0, 1, 2], titles, fetchThere)))).toEqual(shown);
+  expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toHaveLength(1);
 });

@@ -13,6 +13,7 @@ import { planQuery, programOf, type QueryPlan } from "../../../../../server/sear
 import type { GivenVectors } from "../../../../../server/search/semantic/given-vectors.js";
 import { searchByVectors } from "../../../../../server/search/semantic/semantic-search.js";
 import { makeRecord, queried } from "../../record.js";
+import { answerOf, PLAIN_ROW } from "../encoded-result.js";
 
 const RECORD = makeRecord();
 const INDEX = queried(RECORD);
@@ -24,15 +25,11 @@ const WORD = {
 const BURY = { effect: "bury", weight: 0, filter: NO_FILTER } as const;
 
 /** Returns a result that has these rows and reports this number of documents found. */
-const resultOf = (found: number, ...seqs: number[]) => ({
-  found,
-  pinnedOnly: 0,
-  rows: seqs.map((seq) => ({ seq, textMatch: 2 ** 24, bonus: 0, matched: true, keys: [1n] })),
-  facets: [],
-  facetBounds: [],
-  applied: [],
-  pinsApplied: false,
-});
+const resultOf = (found: number, ...seqs: number[]) =>
+  answerOf(
+    { found, rows: seqs.map((seq) => ({ ...PLAIN_ROW, seq, textMatch: 2 ** 24, keys: [1n] })) },
+    { sort: [{ by: "relevance", descending: true }] },
+  );
 
 /**
  * Runs a query that has no full matches, with or without `vector`. Returns the searches that it sends, and
