@@ -87,6 +87,7 @@ const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 export function* searchByVectors(question: VectorQuestion, pageOf: PageOf): Work<SemanticSearch> {
   const { request, index, plan, byWords, snapshot } = question;
   const { semantic } = index.record.settings;
+  if (!mayUseVectors(question)) return yield* wordsOnly(question, false);
   const mode = modeOf({
     asked: request.shape.searchMode,
     browse: request.browse,
@@ -143,6 +144,7 @@ function* nearWords(
   wanted: number,
   found: readonly PlacedDocument[],
 ): Work<NearDocument[]> {
+  if (!mayUseVectors(question)) return [];
   const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
   const { vector } = yield* queryVector(question, settled({ ...NO_ROWS, feedback }));
   const { plan, snapshot } = question;
@@ -161,7 +163,11 @@ function foundOf(results: Matched["results"]): number {
   return results.reduce((sum, { found }) => sum + found, 0);
 }
 
-const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
+/** False if the index has no vectors, or the query must not be answered by them. */
+function mayUseVectors({ request, index, plan }: VectorQuestion): boolean {
+  const { source } = vectorPolicy(index.record, plan.scale.documents);
+  return source !== "none" && !tellsOfOthers(request, index);
+}
 
 /**
  * True if the model learned from all documents and the caller may not see all of them. Vectors would then
@@ -180,16 +186,12 @@ interface QueryVector {
   readonly failed: boolean;
 }
 
-/**
- * Returns the query's vector, moved towards the documents that its words find. If the query must not be
- * answered by vectors or the index has none, asks neither the shards nor the endpoint.
- */
+/** Returns the query's vector, moved towards the documents that its words find. */
 function* queryVector(
   { request, index, plan, byWords, snapshot, givenVectors }: VectorQuestion,
   wordedRows: Work<WordRows>,
 ): Work<QueryVector> {
   const { source } = vectorPolicy(index.record, plan.scale.documents);
-  if (source === "none" || tellsOfOthers(request, index)) return NO_VECTOR;
   snapshot.trace?.enter("semantic");
   const [given, worded] = yield* together(givenVectors.of(index.record, request), wordedRows);
   snapshot.trace?.enter("semantic");

@@ -35,7 +35,16 @@ const FIELDS_TOLD_MAX = 50;
 /** Maximum number of spellings of one value in a filter. */
 const SPELLINGS_MAX = 50;
 
+/** A value of one word that a query may misspell. */
+export interface SpelledValue {
+  readonly word: string;
+  /** See lettersOf. */
+  readonly letters: number;
+  readonly value: NamedValue;
+}
+
 const NO_VALUES: readonly NamedValue[] = [];
+const NONE_SPELLED: readonly SpelledValue[] = [];
 
 type NameOf = Role | "brand" | "colour" | "category" | "size";
 
@@ -53,7 +62,7 @@ export class IndexFacts {
   /** First words of all facet values, and of the singular of values that have only one key. */
   readonly #firsts = new Set<string>();
   /** One-word facet values that a query may misspell, by length and first letter. */
-  readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
+  readonly #spelled = new Map<number, Map<string, SpelledValue[]>>();
   readonly #named = new Map<string, ResolvedField[]>();
   readonly #fields: ReadonlyMap<string, ResolvedField>;
   /** Number of keys in the longest value. */
@@ -142,8 +151,8 @@ export class IndexFacts {
   /**
    * Returns brands, colours and categories that consist of a single word with this length and first letter.
    */
-  valuesLike(length: number, first: string): readonly NamedValue[] {
-    return this.#spelled.get(length)?.get(first) ?? NO_VALUES;
+  valuesLike(length: number, first: string): readonly SpelledValue[] {
+    return this.#spelled.get(length)?.get(first) ?? NONE_SPELLED;
   }
 
   /**
@@ -161,7 +170,7 @@ export class IndexFacts {
       byFirst = new Map();
       this.#spelled.set(word.length, byFirst);
     }
-    addTo(byFirst, word.charAt(0), value);
+    addTo(byFirst, word.charAt(0), { word, letters: lettersOf(word), value });
   }
 }
 
@@ -273,6 +282,16 @@ export function singular(key: string): string {
   if (key.endsWith("ies")) return `${key.slice(0, -3)}y`;
   if (/(?:[sxz]|ch|sh)es$/.test(key)) return key.slice(0, -2);
   return key.slice(0, -1);
+}
+
+/**
+ * Returns a set of the word's letters: a character's bit is its code modulo 32. An edit changes at most two
+ * bits.
+ */
+export function lettersOf(word: string): number {
+  let letters = 0;
+  for (const character of word) letters |= 1 << (character.codePointAt(0)! & 31);
+  return letters;
 }
 
 /** A few letters, such as U+FDFA, stand for several words, so that a key may contain spaces. */

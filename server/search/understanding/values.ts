@@ -3,7 +3,7 @@
 // name, a value is read only if it occurs in exactly one field.
 
 import { editsWithin } from "../../question/words/typos/edits-within.js";
-import type { IndexFacts, NamedValue } from "./facts.js";
+import { type IndexFacts, lettersOf, type NamedValue } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import {
   AND,
@@ -72,16 +72,26 @@ export function misspeltValueAt(
   if (kind !== "word" || key.length < ONE_EDIT_LETTERS_MIN || !/^\p{L}+$/u.test(key)) return null;
   if (followsGoesWith(tokens, at)) return null;
   const editsMax = key.length < TWO_EDITS_LETTERS_MIN ? 1 : 2;
+  const letters = lettersOf(key);
   let near: NamedValue | null = null;
-  for (let letters = key.length - editsMax; letters <= key.length + editsMax; letters++) {
-    for (const value of facts.valuesLike(letters, key.charAt(0))) {
-      if (!editsWithin(key, value.keys[0] as string, editsMax)) continue;
+  for (let length = key.length - editsMax; length <= key.length + editsMax; length++) {
+    for (const spelled of facts.valuesLike(length, key.charAt(0))) {
+      // Most words differ in more letters than the edits could change.
+      if (bitsIn(letters ^ spelled.letters) > 2 * editsMax || !editsWithin(key, spelled.word, editsMax))
+        continue;
       if (near !== null) return null;
-      near = value;
+      near = spelled.value;
     }
   }
   if (near === null || near.subject === "category") return null;
   return { ...readingOf(near, at, at + 1, language), doubt: "share", corrected: near.spellings[0]! };
+}
+
+/** Number of bits that are set. */
+function bitsIn(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
 }
 
 /** False if no value can begin at the token. */

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResolvedField } from "../../../../../server/catalog/schema/resolved-schema.js";
 import { FIXED_LIMITS } from "../../../../../server/ground/limits.js";
-import { IndexFacts, namesOfFields } from "../../../../../server/search/understanding/facts.js";
+import { editsWithin } from "../../../../../server/question/words/typos/edits-within.js";
+import { IndexFacts, lettersOf, namesOfFields } from "../../../../../server/search/understanding/facts.js";
 import { mayHaveFillers, mayHaveValues, mayName } from "../../../../../server/search/understanding/glance.js";
 import { LANGUAGES } from "../../../../../server/search/understanding/languages/all.js";
 import * as cues from "../../../../../server/search/understanding/languages/cues.js";
@@ -74,6 +75,18 @@ describe("a glance", () => {
           if (facts.values(keys.slice(0, count)).length > 0) expect(facts.beginsValue(keys[0]!)).toBe(true);
       }),
       { numRuns: 1_000 },
+    );
+  });
+
+  it("at a misspelt word's letters passes every value that it may stand for", () => {
+    const word = fc.string({ unit: fc.constantFrom(..."abcüß𐐨𐐩"), maxLength: 7 });
+    fc.assert(
+      fc.property(word, word, (a, b) => {
+        const differing = (lettersOf(a) ^ lettersOf(b)) >>> 0;
+        const bits = differing.toString(2).replaceAll("0", "").length;
+        for (const edits of [1, 2]) if (editsWithin(a, b, edits)) expect(bits).toBeLessThanOrEqual(2 * edits);
+      }),
+      { numRuns: 3_000 },
     );
   });
 
