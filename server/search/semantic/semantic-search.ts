@@ -84,20 +84,30 @@ const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
  * Searches by vectors too if the query's mode and the index allow it. Otherwise returns the result of the
  * word search, relaxed if necessary.
  */
-export function* searchByVectors(question: VectorQuestion, pageOf: PageOf): Work<SemanticSearch> {
-  const { request, index, plan, byWords, snapshot } = question;
-  const { semantic } = index.record.settings;
-  if (!mayUseVectors(question)) return yield* wordsOnly(question, false);
-  const mode = modeOf({
+export function searchByVectors(question: VectorQuestion, pageOf: PageOf): Work<SemanticSearch> {
+  const mode = mayUseVectors(question) ? gated(question) : "keyword";
+  return mode === "keyword" ? wordsOnly(question, false) : vectorsToo(question, mode, pageOf);
+}
+
+function gated({ request, index, plan, byWords }: VectorQuestion): SearchMode {
+  return modeOf({
     asked: request.shape.searchMode,
     browse: request.browse,
     text: plan.text,
     sorted: request.shape.sort !== null && request.shape.sort[0]?.field !== null,
     hasVector: request.vector !== null,
     fullMatches: byWords.fullMatches,
-    fullMatchesMax: semantic.auto_max_full_matches,
+    fullMatchesMax: index.record.settings.semantic.auto_max_full_matches,
   });
-  if (mode === "keyword") return yield* wordsOnly(question, false);
+}
+
+function* vectorsToo(
+  question: VectorQuestion,
+  mode: Exclude<SearchMode, "keyword">,
+  pageOf: PageOf,
+): Work<SemanticSearch> {
+  const { index, plan, byWords, snapshot } = question;
+  const { semantic } = index.record.settings;
   const { candidates: count } = semantic;
   const { vector, worded, failed } = yield* queryVector(question, wordRows(plan, byWords, snapshot, count));
   if (vector === null) return yield* wordsOnly(question, failed);
