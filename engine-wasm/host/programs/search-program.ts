@@ -95,6 +95,28 @@ export interface SearchWord {
   readonly alternatives: readonly SearchAlternative[];
 }
 
+/** A word that many programs share. It is encoded only once. */
+export class EncodedWord implements SearchWord {
+  readonly weight: number;
+  readonly alternatives: readonly SearchAlternative[];
+  #bytes: Uint8Array | null = null;
+
+  /** `alternatives` must not change afterwards. */
+  constructor(weight: number, alternatives: readonly SearchAlternative[]) {
+    this.weight = weight;
+    this.alternatives = alternatives;
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes === null) {
+      const out = new ByteWriter();
+      encodeWord(out, this);
+      this.#bytes = out.finish();
+    }
+    return this.#bytes;
+  }
+}
+
 /** `type` (TYPE_*) is not sent; the decoder needs it to read the values. */
 export type SortKey =
   /** The ranking score: text match, bonus and boosts combined in one number. */
@@ -241,7 +263,10 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
     out.f64(averageLength);
   }
   out.count16(program.words.length, "words");
-  for (const word of program.words) encodeWord(out, word);
+  for (const word of program.words) {
+    if (word instanceof EncodedWord) out.bytes(word.bytes);
+    else encodeWord(out, word);
+  }
   encodePhrases(out, program.phrases, "phrases");
   encodePhrases(out, program.excludes, "excludes");
   out.bytes(program.filter);

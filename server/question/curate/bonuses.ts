@@ -28,8 +28,13 @@ const BRAND_PREFIX = String.fromCharCode(TERM_VALUE);
 /** Only this many words at the beginning of a query are searched for brand names. */
 const BRAND_WORDS_MAX = 16;
 
+const NO_BONUSES: SearchBonuses = { whole: 0, starts: 0, terms: [] };
+/** The bonuses of an index without part numbers and brands. */
+const PLACE_BONUSES: SearchBonuses = { whole: WHOLE_FIELD, starts: FIELD_START, terms: [] };
+
 export function bonusesOf(text: QueryText, schema: ResolvedSchema): SearchBonuses {
-  if (text.words.length === 0) return { whole: 0, starts: 0, terms: [] };
+  if (text.words.length === 0) return NO_BONUSES;
+  if (schema.skuSlots.length === 0 && schema.brandSlot === null) return PLACE_BONUSES;
   return {
     whole: WHOLE_FIELD,
     starts: FIELD_START,

@@ -1,25 +1,20 @@
 // Decides in which forms each query word may match, with which weights, and whether the word looks misspelt.
 // Uses the words and the summed answers of all shards' dictionaries. Pure functions; docs/ranking.md explains
 // the reasons.
+import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT } from "../../../engine-wasm/assembly/layout.js";
+import type { InfixExpansion, PrefixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
 import {
-  ALT_EXACT,
-  ALT_PREFIX,
-  ALT_SPLIT,
-  ALT_STEM,
-  ALT_TYPO,
-} from "../../../engine-wasm/assembly/layout.js";
-import type {
-  InfixExpansion,
-  PrefixExpansion,
-  TypoExpansion,
-} from "../../../engine-wasm/host/programs/expand-result.js";
-import type { SearchAlternative, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
+  EncodedWord,
+  type SearchAlternative,
+  type SearchWord,
+} from "../../../engine-wasm/host/programs/search-program.js";
 import { infixAlternatives, infixFrequency } from "./infixes.js";
 import { inverseFrequency } from "./inverse-frequency.js";
 import type { QueryWord } from "./query-text.js";
+import { factsOf } from "./term-facts.js";
+import { likeliestFrequency, typoAlternatives } from "./typo-alternatives.js";
 import type { LikelyTypo } from "./typos/noisy-channel.js";
-import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
-import { stemTerms, type Variant } from "./variants.js";
+import type { Form, Variant } from "./variants.js";
 
 /**
  * Weight factors for longer terms that begin with the query word. NEXT_LETTER_FACTOR is for terms only one
@@ -28,67 +23,88 @@ import { stemTerms, type Variant } from "./variants.js";
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
 /**
- * Near terms with equally many typos are divided into at most this many groups by cost. The last group
- * contains all the remaining terms.
- */
-const TYPO_GROUPS_MAX = 4;
-/**
  * SPLITS_MAX is the maximum number of splits per word that are searched for. NUMBER_SPLITS_MAX is the maximum
  * for words with digits, because part numbers may be split anywhere and their parts are rare.
  */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
 
-/** A variant that may occur in some documents, with an upper bound on their number. */
-export interface FoundVariant {
-  readonly variant: Variant;
+/** A form that may occur in some documents, with an upper bound on their number. */
+export interface FoundForm {
+  readonly form: Form;
   readonly frequency: number;
 }
 
+/** A found form that stands for some of the query's words. */
+export interface FoundVariant extends FoundForm, Variant {}
+
 /**
- * What the dictionaries contain for one query word. A frequency is the number of documents in the field where
- * it is largest.
+ * What the dictionaries contain for one query word, whatever the query's other words are. A frequency is the
+ * number of documents in the field where it is largest.
  */
 export interface WordFindings {
   readonly exact: number;
   readonly prefix: PrefixExpansion | null;
   /** Number of documents that contain the word or a term that starts with it. */
   readonly literal: number;
-  /** Near terms that the user may have meant, selected and ordered by noisy-channel.ts. */
-  readonly typos: readonly LikelyTypo[];
   /** Longer terms that contain the word, in fields with infix search. */
   readonly infixes: readonly InfixExpansion[];
+  /** Null if no document contains the word's stem. */
+  readonly stem: FoundForm | null;
+  /** The word split into several words. */
+  readonly splits: readonly FoundForm[];
 }
 
-/** Near terms of equal weight. */
-interface TypoGroup {
-  readonly typos: number;
-  readonly factor: number;
-  readonly members: LikelyTypo[];
+/** A query word with everything that follows from its findings alone. */
+export interface FoundWord extends WordFindings {
+  /**
+   * Number of documents that contain the word or a form that is as good as the word. A word for which it is
+   * low looks misspelt.
+   */
+  readonly frequency: number;
+  /** The word as it is searched for if nothing else about the query adds to it. */
+  readonly search: SearchWord;
 }
 
-/**
- * Number of documents that contain the word or a form that is as good as the word. A word for which it is low
- * looks misspelt.
- */
-export function knownFrequency(
-  i: number,
-  { literal, infixes }: Pick<WordFindings, "literal" | "infixes">,
-  variants: readonly FoundVariant[],
-): number {
-  let most = Math.max(literal, infixFrequency(infixes));
-  for (const { variant, frequency } of variants)
-    if (frequency > most && isEvidence(variant, i)) most = frequency;
-  return most;
+/** What a query adds to the findings of its words. Lists and maps are empty for most queries. */
+export interface Additions {
+  /** Forms that stand for several words, or that the index's synonyms provide. */
+  readonly shared: readonly FoundVariant[];
+  /** Further splits, by word number. */
+  readonly splits: ReadonlyMap<number, readonly FoundForm[]>;
+  /** Near terms that the user may have meant, selected and ordered by noisy-channel.ts, by word number. */
+  readonly typos: ReadonlyMap<number, readonly LikelyTypo[]>;
 }
 
-/** True if a document with the variant counts as containing word `i` itself. */
-export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
-  return !sequence && covers.includes(i);
+const NO_VARIANTS: readonly FoundVariant[] = [];
+const NO_FORMS: readonly FoundForm[] = [];
+const NO_NEAR_TERMS: readonly LikelyTypo[] = [];
+
+/** What weights and forms depend on besides the words. */
+export interface Weighing {
+  /** Number of documents in the index. */
+  readonly documents: number;
+  /** Stemmer numbers for the queried fields. */
+  readonly languages: readonly number[];
 }
 
-export function isMissing(frequency: number): boolean {
-  return frequency === 0;
+/** Everything that one word of a query may match. */
+interface WordParts {
+  readonly word: QueryWord;
+  readonly found: WordFindings;
+  /** The shared forms that stand for the word. */
+  readonly shared: readonly FoundVariant[];
+  readonly splits: readonly FoundForm[];
+  readonly typos: readonly LikelyTypo[];
+}
+
+export function foundWord(word: QueryWord, found: WordFindings, weighing: Weighing): FoundWord {
+  const splits = bestSplits(found.splits);
+  const parts = { word, found, shared: NO_VARIANTS, splits, typos: NO_NEAR_TERMS };
+  const weight = weightOf(parts, weighing);
+  const alternatives = alternativesOf(parts, weight, () => weight, weighing);
+  const frequency = Math.max(found.literal, infixFrequency(found.infixes), found.stem?.frequency ?? 0);
+  return { ...found, frequency, search: new EncodedWord(weight, alternatives) };
 }
 
 /**
@@ -99,54 +115,97 @@ export function isMissing(frequency: number): boolean {
  */
 export function searchWords(
   words: readonly QueryWord[],
-  findings: readonly WordFindings[],
-  variants: readonly FoundVariant[],
-  languages: readonly number[],
-  documents: number,
+  found: readonly FoundWord[],
+  { shared, splits, typos }: Additions,
+  weighing: Weighing,
 ): SearchWord[] {
-  const chosen = withBestSplits(variants);
-  const idf = (frequency: number): number => inverseFrequency(frequency, documents);
-  const weights = words.map((_, i) => wordWeight(i, findings[i] as WordFindings, chosen, idf));
-  return words.map((word, i) => {
-    const { infixes, typos } = findings[i] as WordFindings;
-    const weight = weights[i] as number;
-    const alternatives = ownAlternatives(word, findings[i] as WordFindings, weight, idf);
-    addVariantAlternatives(alternatives, i, chosen, weights, idf);
-    if (infixes.length > 0) alternatives.push(...insideAlternatives(infixes, weight, idf));
-    if (typos.length > 0) alternatives.push(...typoAlternatives(typos, languages, weight, idf));
-    return { weight, alternatives: repeated(alternatives, word.count) };
+  if (shared.length === 0 && splits.size === 0 && typos.size === 0)
+    return words.map(({ count }, i) => repeated(found[i]!.search, count));
+  const chosen = withBestSplits(shared);
+  const all = words.map((word, i) => ({
+    word,
+    found: found[i]!,
+    shared: chosen.filter(({ covers }) => covers.includes(i)),
+    splits: bestSplits([...found[i]!.splits, ...(splits.get(i) ?? NO_FORMS)]),
+    typos: typos.get(i) ?? NO_NEAR_TERMS,
+  }));
+  const weights = all.map((parts) => weightOf(parts, weighing));
+  const sumOf = (covers: readonly number[]): number => covers.reduce((sum, i) => sum + weights[i]!, 0);
+  return all.map((parts, i) => {
+    const alternatives = alternativesOf(parts, weights[i]!, sumOf, weighing);
+    return repeated({ weight: weights[i]!, alternatives }, parts.word.count);
   });
 }
 
 /** Multiplies the weight of a word by the number of times that it occurs in the query. */
-function repeated(alternatives: SearchAlternative[], count: number): SearchAlternative[] {
-  return count === 1 ? alternatives : alternatives.map((one) => ({ ...one, boost: one.boost * count }));
+function repeated(word: SearchWord, count: number): SearchWord {
+  if (count === 1) return word;
+  const alternatives = word.alternatives.map((one) => ({ ...one, boost: one.boost * count }));
+  return { weight: word.weight, alternatives };
 }
 
 /**
- * Returns a query word's weight. If the word has a stem variant, the weight comes from the stem's frequency,
- * which includes all forms. Otherwise it comes from the word as written or, if no document has that, from its
+ * Returns a query word's weight. If the word has a stem, the weight comes from the stem's frequency, which
+ * includes all forms. Otherwise it comes from the word as written or, if no document has that, from its
  * substitutes.
  */
-function wordWeight(
-  i: number,
-  findings: WordFindings,
-  variants: readonly FoundVariant[],
-  idf: (frequency: number) => number,
-): number {
-  let best = 0;
-  for (const { variant, frequency } of variants) {
-    if (!variant.covers.includes(i)) continue;
-    if (variant.kind === ALT_STEM) return idf(frequency);
-    best = Math.max(best, frequency);
-  }
-  if (findings.exact > 0) return idf(findings.exact);
-  if (findings.literal > 0) return idf(findings.literal);
+function weightOf({ found, shared, splits, typos }: WordParts, { documents }: Weighing): number {
+  const idf = (frequency: number): number => inverseFrequency(frequency, documents);
+  if (found.stem !== null) return idf(found.stem.frequency);
+  if (found.exact > 0) return idf(found.exact);
+  if (found.literal > 0) return idf(found.literal);
+  const best = Math.max(mostFrequent(shared), mostFrequent(splits));
   if (best > 0) return idf(best);
-  const inside = infixFrequency(findings.infixes);
+  const inside = infixFrequency(found.infixes);
   if (inside > 0) return idf(inside);
-  const likeliest = typoGroups(findings.typos)[0];
-  return likeliest === undefined ? 0 : idf(frequencyOf(likeliest.members));
+  const likeliest = likeliestFrequency(typos);
+  return likeliest === null ? 0 : idf(likeliest);
+}
+
+function mostFrequent(forms: readonly FoundForm[]): number {
+  return forms.reduce((most, { frequency }) => Math.max(most, frequency), 0);
+}
+
+/** `sumOf` returns the total weight of the words with these numbers. */
+function alternativesOf(
+  { word, found, shared, splits, typos }: WordParts,
+  weight: number,
+  sumOf: (covers: readonly number[]) => number,
+  { documents, languages }: Weighing,
+): SearchAlternative[] {
+  const idf = (frequency: number): number => inverseFrequency(frequency, documents);
+  const alternatives = ownAlternatives(word, found, weight, idf);
+  if (found.stem !== null) alternatives.push(formAlternative(found.stem, weight, weight, idf));
+  for (const one of shared) alternatives.push(formAlternative(one, weight, sumOf(one.covers), idf));
+  for (const one of splits) alternatives.push(formAlternative(one, weight, weight, idf));
+  const { infixes } = found;
+  if (infixes.length > 0)
+    alternatives.push(...infixAlternatives(infixes, weight, idf(infixFrequency(infixes))));
+  if (typos.length > 0) alternatives.push(...typoAlternatives(typos, languages, weight, idf));
+  return alternatives;
+}
+
+/**
+ * Number of documents that contain the word or a form that is as good as the word, the shared forms included.
+ */
+export function knownFrequency(
+  { frequency: own }: FoundWord,
+  i: number,
+  shared: readonly FoundVariant[],
+): number {
+  let most = own;
+  for (const variant of shared)
+    if (variant.frequency > most && isEvidence(variant, i)) most = variant.frequency;
+  return most;
+}
+
+/** True if a document with the variant counts as containing word `i` itself. */
+export function isEvidence({ covers, form }: Variant, i: number): boolean {
+  return !form.sequence && covers.includes(i);
+}
+
+export function isMissing(frequency: number): boolean {
+  return frequency === 0;
 }
 
 function ownAlternatives(
@@ -187,121 +246,50 @@ function ownAlternatives(
 
 /** Returns the terms that consist of the word plus one letter. */
 function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
-  return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
+  const letters = factsOf(word).letters + 1;
+  return (terms ?? []).filter((term) => [...term].length === letters);
 }
 
-function lettersOf(term: string): number {
-  return [...term].length;
-}
-
-function insideAlternatives(
-  infixes: readonly InfixExpansion[],
+/** `weight` is the word's share of `most`, the total weight of all words that the form stands for. */
+function formAlternative(
+  { form, frequency }: FoundForm,
   weight: number,
+  most: number,
   idf: (frequency: number) => number,
-): SearchAlternative[] {
-  return infixAlternatives(infixes, weight, idf(infixFrequency(infixes)));
+): SearchAlternative {
+  const { kind, exact, sequence, prefix, terms, factor } = form;
+  const share = most === 0 ? 0 : Math.min(1, idf(frequency) / most);
+  return {
+    kind,
+    typos: 0,
+    exact,
+    sequence,
+    useForProximity: true,
+    boost: weight * share * factor,
+    terms: terms.map((term) => ({ term, prefix })),
+  };
 }
 
-function addVariantAlternatives(
-  alternatives: SearchAlternative[],
-  i: number,
-  variants: readonly FoundVariant[],
-  weights: readonly number[],
-  idf: (frequency: number) => number,
-): void {
-  for (const { variant, frequency } of variants) {
-    const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
-    if (!covers.includes(i)) continue;
-    const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
-    const share = most === 0 ? 0 : Math.min(1, idf(frequency) / most);
-    alternatives.push({
-      kind,
-      typos: 0,
-      exact,
-      sequence,
-      useForProximity: true,
-      boost: (weights[i] as number) * share * factor,
-      terms: terms.map((term) => ({ term, prefix })),
-    });
-  }
-}
-
-function typoAlternatives(
-  typos: readonly LikelyTypo[],
-  languages: readonly number[],
-  weight: number,
-  idf: (frequency: number) => number,
-): SearchAlternative[] {
-  const likelier: LikelyTypo[] = [];
-  return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
-    likelier.push(...members);
-    // Include the documents of all likelier groups, so that a less likely group does not weigh more because
-    // it is rarer.
-    const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
-    const whole = members.filter(({ isPrefix }) => !isPrefix);
-    // Make words and stems separate alternatives: a document that contains a word also contains its stem, and
-    // would count twice in one alternative.
-    const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
-    return forms
-      .filter((terms) => terms.length > 0)
-      .map((terms) => ({
-        kind: ALT_TYPO,
-        typos: count,
-        exact: false,
-        sequence: false,
-        useForProximity: true,
-        boost,
-        terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
-      }));
-  });
-}
-
-/** Keeps only each word's most frequent splits. */
+/** Keeps only the most frequent splits of each group of words. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
-  const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
-  if (all.length <= SPLITS_MAX) return variants; // then no word has more than that
-  const splits = new Map<string, FoundVariant[]>();
-  for (const found of all) {
-    const words = found.variant.covers.join();
-    splits.set(words, [...(splits.get(words) ?? []), found]);
+  const groups = new Map<string, FoundVariant[]>();
+  for (const variant of variants) {
+    if (variant.form.kind !== ALT_SPLIT) continue;
+    const words = variant.covers.join();
+    groups.set(words, [...(groups.get(words) ?? []), variant]);
   }
-  const kept = new Set(
-    [...splits.values()].flatMap((ways) =>
-      ways
-        .sort((a, b) => b.frequency - a.frequency)
-        .slice(0, ways.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
-    ),
-  );
-  return variants.filter((found) => found.variant.kind !== ALT_SPLIT || kept.has(found));
+  const kept = new Set([...groups.values()].flatMap(bestSplits));
+  return variants.filter((one) => one.form.kind !== ALT_SPLIT || kept.has(one));
 }
 
-function isNumber({ variant }: FoundVariant): boolean {
-  return variant.terms.some((term) => /\p{N}/u.test(term));
+/** Returns the most frequent of the splits of the same words, in the given order. */
+function bestSplits<T extends FoundForm>(splits: readonly T[]): readonly T[] {
+  if (splits.length <= SPLITS_MAX) return splits;
+  const max = splits.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX;
+  const kept = new Set([...splits].sort((a, b) => b.frequency - a.frequency).slice(0, max));
+  return splits.filter((one) => kept.has(one));
 }
 
-/**
- * Divides the terms, which are in the order of likelyTypos, into groups of equally many typos and equal cost.
- * If too many costs occur, the last group for that number of typos takes the remaining terms.
- */
-function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
-  const groups: TypoGroup[] = [];
-  let ranked = 0;
-  for (const typo of typos) {
-    const last = groups.at(-1);
-    const isMore = typo.typos !== last?.typos;
-    const isDearer = typo.cost > (last?.members[0]?.cost ?? 0);
-    if (isMore || (isDearer && ranked < TYPO_GROUPS_MAX)) {
-      ranked = isMore ? 1 : ranked + 1;
-      groups.push({ typos: typo.typos, factor: typo.confidence, members: [typo] });
-    } else last?.members.push(typo);
-  }
-  return groups;
-}
-
-function inByteOrder(terms: readonly string[]): string[] {
-  return [...new Set(terms)].sort(compareBytes);
-}
-
-function frequencyOf(group: readonly TypoExpansion[]): number {
-  return largest(sumLists(group.map((typo) => typo.frequencies)));
+function isNumber({ form }: FoundForm): boolean {
+  return form.terms.some((term) => factsOf(term).hasDigits);
 }

@@ -6,11 +6,11 @@ import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/pro
 import type { ExpandResult } from "../../../engine-wasm/host/programs/expand-result.js";
 import { settled, type Work } from "../../ground/jobs/work.js";
 import type { QueryTrace } from "../../ground/metrics/query-trace.js";
-import type { CutsCache } from "./cuts-cache.js";
 import type { ExpansionCache } from "./expansion-cache.js";
 import { sumCompany } from "./sum-company.js";
 import { sumExpansions } from "./sum-expansions.js";
 import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./typos/ranked-typos.js";
+import type { SearchedFields, WordMemory } from "./word-memory.js";
 
 /** The shards' dictionaries at one generation. */
 export interface DictionaryShards {
@@ -54,12 +54,17 @@ export class Dictionaries {
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
   }
 
-  /**
-   * The cache of split words. Null if there is none for this generation, for example before its first lookup.
-   */
-  get cuts(): CutsCache | null {
+  /** The remembered words for these fields; null if none are, for example before the first lookup. */
+  memory(fields: SearchedFields): WordMemory | null {
+    const { generation, expansions, trace } = this.#shards;
+    trace?.enter("expand");
+    return expansions?.memory(generation, fields) ?? null;
+  }
+
+  /** Like `memory`, but creates it if possible. `answer` is an answer about the fields. */
+  memoryFor(fields: SearchedFields, answer: KnownWords): WordMemory | null {
     const { generation, expansions } = this.#shards;
-    return expansions?.cuts(generation) ?? null;
+    return expansions?.memoryFor(generation, fields, answer) ?? null;
   }
 
   /**

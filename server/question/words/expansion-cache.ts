@@ -1,8 +1,9 @@
-// Caches the dictionaries' answers about single words, for one index and its latest generation; a newer
-// generation empties the cache. The key is a word rather than a query, because queries often share words but
-// seldom their whole text. The cache has two halves: an answer moves to the young half when it is used, and
-// when the young half is full, the old half is dropped. A ClockCache would not do: it needs one combined key
-// per word and has only one limit, while this cache limits both words and terms.
+// Caches the dictionaries' answers about single words, and the words finished from them (word-memory.ts), for
+// one index and its latest generation; a newer generation empties the cache. The key is a word rather than a
+// query, because queries often share words but seldom their whole text. The cache has two halves: an answer
+// moves to the young half when it is used, and when the young half is full, the old half is dropped. A
+// ClockCache would not do: it needs one combined key per word and has only one limit, while this cache limits
+// both words and terms.
 import type {
   ExpandProgram,
   ExpandSuspect,
@@ -10,7 +11,6 @@ import type {
 } from "../../../engine-wasm/host/programs/expand-program.js";
 import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { CacheMeter } from "../../ground/metrics/recorder.js";
-import { CutsCache } from "./cuts-cache.js";
 import {
   type KnownSuspect,
   type KnownWord,
@@ -18,6 +18,7 @@ import {
   largest,
   type ToldWords,
 } from "./typos/ranked-typos.js";
+import { type SearchedFields, WordMemory } from "./word-memory.js";
 
 /**
  * Maximum number of cached words. A query of three words looks up about fifty words, because it also looks up
@@ -26,6 +27,8 @@ import {
 const WORDS_MAX = 24_000;
 /** Maximum number of sets of queried fields. Most indexes are queried with one or two sets. */
 const SLOT_LISTS_MAX = 32;
+/** Maximum number of sets of queried fields for which finished words are remembered. */
+const MEMORIES_MAX = 3;
 /** Maximum total number of terms listed in all answers. A term uses about 200 bytes. */
 const TERMS_TOTAL_MAX = 60_000;
 
@@ -42,7 +45,7 @@ export class ExpansionCache {
   /** Number of terms listed in the answers of the young half. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
-  readonly #cuts = new CutsCache();
+  readonly #memories = new ClockCache<string, WordMemory>(MEMORIES_MAX);
   #generation = -1;
 
   constructor(meter: CacheMeter) {
@@ -71,9 +74,23 @@ export class ExpansionCache {
     return { statistics, words: known, missing: missingOf({ slots, words, suspects: open }, known) };
   }
 
-  /** Returns a generation's cache of split words, or null if another generation is cached. */
-  cuts(generation: number): CutsCache | null {
-    return generation === this.#generation ? this.#cuts : null;
+  /** Returns a generation's finished words for these fields, or null if there are none yet. */
+  memory(generation: number, { key }: SearchedFields): WordMemory | null {
+    return generation === this.#generation ? (this.#memories.get(key) ?? null) : null;
+  }
+
+  /**
+   * Like `memory`, but creates the memory if there is none. Null if another generation is cached.
+   * `statistics` are those of an answer about the fields.
+   */
+  memoryFor(generation: number, fields: SearchedFields, statistics: Statistics): WordMemory | null {
+    if (generation !== this.#generation) return null;
+    let memory = this.#memories.get(fields.key);
+    if (memory === undefined) {
+      memory = new WordMemory(statistics, this.#meter);
+      this.#memories.set(fields.key, memory);
+    }
+    return memory;
   }
 
   /** Caches an answer unless a newer generation has been seen. */
@@ -83,7 +100,7 @@ export class ExpansionCache {
       this.#statistics.clear();
       this.#young.clear();
       this.#old.clear();
-      this.#cuts.clear();
+      this.#memories.clear();
       this.#youngWords = 0;
       this.#youngTerms = 0;
       this.#generation = generation;

@@ -110,8 +110,11 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
     }
   }
   if (draft.words.length === 0) draft.words.push(...symbolWords(parts));
+  const { words, runs, compounds } = eachOnce(draft, rules);
   return {
-    ...eachOnce(draft, rules),
+    words,
+    runs,
+    compounds,
     phrases: phrases.slice(0, rules.wordsMax),
     excludes: excludes.slice(0, rules.wordsMax),
     terms: draft.terms,

@@ -15,6 +15,7 @@ const TERMS_MAX = 4_096;
 const DIGIT = /\p{N}/u;
 const HANGUL = /\p{Script=Hangul}/u;
 
+/** Shared by all indexes of the thread, because the facts depend only on the term. */
 const known = new ClockCache<string, TermFacts>(TERMS_MAX);
 
 export function factsOf(term: string): TermFacts {

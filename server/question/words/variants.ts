@@ -1,6 +1,6 @@
 // Lists other forms in which the query's words may occur in a document: stems, joined and split forms, part
-// numbers, synonyms. A variant may cover several of the query's words. Pure functions: whether a variant
-// occurs in any document is looked up later.
+// numbers, synonyms. Pure functions: whether a form occurs in any document is looked up later. Stems and
+// splits belong to one word. The others may stand for several of the query's words.
 import {
   ALT_JOINED,
   ALT_SPLIT,
@@ -13,19 +13,36 @@ import type { AlternativeKind } from "../../../engine-wasm/host/programs/search-
 import { stem } from "../../../engine-wasm/host/stemmer.js";
 import type { QueryText, QueryToken, QueryWord } from "./query-text.js";
 import type { SynonymMap } from "./synonyms.js";
+import { factsOf } from "./term-facts.js";
 
-export interface Variant {
-  /** Numbers of the words that the variant stands for. Never empty. */
-  readonly covers: readonly number[];
+export interface Form {
   readonly kind: AlternativeKind;
   /** A document must contain any one of these terms or, if `sequence` is set, all of them side by side. */
   readonly terms: readonly string[];
   readonly sequence: boolean;
-  /** True if the variant's single term stands for all terms that start with it. */
+  /** True if the form's single term stands for all terms that start with it. */
   readonly prefix: boolean;
-  /** True if the variant counts as an exact match, like the word as written. */
+  /** True if the form counts as an exact match, like the word as written. */
   readonly exact: boolean;
   readonly factor: number;
+}
+
+/** A form that stands for some of the query's words. */
+export interface Variant {
+  /** Numbers of these words. Never empty. */
+  readonly covers: readonly number[];
+  readonly form: Form;
+}
+
+/** Words of the query that documents may write as one. `joinedForms` lists the forms. */
+export interface Join {
+  /** Numbers of the words. */
+  readonly covers: readonly number[];
+  readonly term: string;
+  /** True if longer terms that start with the term match too. */
+  readonly begun: boolean;
+  /** True if the term is the whole query as a part number. */
+  readonly isSku: boolean;
 }
 
 const JOINED_FACTOR = 0.95;
@@ -34,6 +51,8 @@ const SYNONYM_FACTOR = 0.9;
 /** Weight factor if only the beginning of a joined word or part number matches. */
 const PREFIX_FACTOR = 0.8;
 
+/** Maximum number of neighbouring words that are joined. */
+const NEIGHBOURS_MAX = 3;
 const JOINED_LETTERS_MAX = 40;
 const SPLIT_LETTERS_MIN = 4;
 /** Words with digits that are longer than this are split only between letters and digits. */
@@ -49,30 +68,14 @@ const FIRST_DIGIT = /^\p{N}/u;
 const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
-/**
- * Returns a query's variants, except splits of its words. `languages` are stemmer numbers for the queried
- * fields.
- */
-export function variantsOf(
-  text: QueryText,
-  languages: readonly number[],
-  synonyms: SynonymMap,
-  hasSkuField: boolean,
-): Variant[] {
-  return [
-    ...text.words.flatMap((word, i) => stemVariant(word, i, languages)),
-    ...joinedVariants(text),
-    ...(hasSkuField ? skuVariants(text) : []),
-    ...synonymVariants(text, synonyms, languages),
-  ];
-}
+const NO_VARIANTS: readonly Variant[] = [];
 
 /**
  * Returns the terms under which the dictionary lists a word's stems, one per language. A term with digits has
  * none.
  */
 export function stemTerms(term: string, languages: readonly number[]): string[] {
-  if (DIGIT.test(term)) return [];
+  if (languages.length === 0 || factsOf(term).hasDigits) return [];
   return languages.map((language) => stemTerm(language, stem(language, term)));
 }
 
@@ -80,92 +83,105 @@ function stemTerm(language: number, stemmed: string): string {
   return String.fromCharCode(TERM_STEM, 0x20 + language) + stemmed;
 }
 
-function stemVariant(word: QueryWord, i: number, languages: readonly number[]): Variant[] {
-  if (word.terms.length > 1 || word.quoted || languages.length === 0) return [];
-  const terms = stemTerms(word.terms[0] as string, languages);
-  return terms.length === 0
-    ? []
-    : [
-        {
-          covers: [i],
-          kind: ALT_STEM,
-          terms,
-          sequence: false,
-          prefix: false,
-          exact: true,
-          factor: 1,
-        },
-      ];
+/** Returns the form that consists of the word's stems. `languages` are stemmer numbers. */
+export function stemForm({ terms, quoted }: QueryWord, languages: readonly number[]): Form | null {
+  if (terms.length > 1 || quoted) return null;
+  const stems = stemTerms(terms[0] as string, languages);
+  if (stems.length === 0) return null;
+  return { kind: ALT_STEM, terms: stems, sequence: false, prefix: false, exact: true, factor: 1 };
 }
 
 /**
- * Returns words that documents may write as one: `wi-fi`, and neighbouring words such as `wi fi` or `AB 123
- * 4`.
+ * Returns the places where documents may write one word for several: compounds such as `wi-fi`, neighbouring
+ * words such as `wi fi` or `AB 123 4`, and, if there is a part number field, the whole query.
  */
-function joinedVariants(text: QueryText): Variant[] {
-  const all = text.compounds
-    .filter(({ covers }) => !covers.includes(-1))
-    .flatMap(({ term, covers, prefix }) => joinedAndBegun(term, covers, prefix));
+export function joinsOf(text: QueryText, hasSkuField: boolean): Join[] {
+  const joins: Join[] = [];
+  for (const { term, covers, prefix } of text.compounds)
+    if (!covers.includes(-1)) joins.push({ covers, term, begun: prefix, isSku: false });
   for (const run of text.runs) {
     for (let i = 0; i + 1 < run.length; i++) {
-      for (const count of [2, 3]) {
-        const tokens = run.slice(i, i + count);
-        if (tokens.length === count) all.push(...joinedNeighbours(tokens, text.words));
+      for (let count = 2; count <= NEIGHBOURS_MAX && i + count <= run.length; count++) {
+        const join = neighbours(run, i, count, text.words);
+        if (join !== null) joins.push(join);
       }
     }
   }
-  const joined = eachOnce(all);
-  return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
+  const sku = hasSkuField ? skuJoin(text) : null;
+  if (sku !== null) joins.push(sku);
+  return isRepetitive(text) ? eachOnce(joins) : joins;
+}
+
+/** True if the same words may have been joined twice. */
+function isRepetitive({ compounds, words }: QueryText): boolean {
+  return compounds.length > 0 || words.some(({ count }) => count > 1);
 }
 
 /** Removes duplicates, which would match nothing new and double the cost. */
-function eachOnce(joined: readonly Variant[]): readonly Variant[] {
-  if (joined.length < 2) return joined;
+function eachOnce(joins: readonly Join[]): Join[] {
   return [
-    ...new Map(joined.map((one) => [`${one.covers.join()} ${one.prefix} ${one.terms[0]}`, one])).values(),
+    ...new Map(joins.map((join) => [`${join.covers.join()} ${join.begun} ${join.term}`, join])).values(),
   ];
 }
 
-/** Splits joined words with digits in other places, as documents may: `ab 1234` for AB 123 4. */
-function cutAnew({ covers, terms: [joined] }: Variant): Variant[] {
-  return DIGIT.test(joined as string)
-    ? splits(joined as string).map((terms) => splitVariant(covers, terms))
-    : [];
+/** Returns `count` neighbouring tokens of a run as a join, or null if documents hardly write them as one. */
+function neighbours(
+  run: readonly QueryToken[],
+  first: number,
+  count: number,
+  words: readonly QueryWord[],
+): Join | null {
+  const end = first + count;
+  let hasDigits = false;
+  for (let i = first; i < end; i++) hasDigits ||= factsOf(run[i]!.term).hasDigits;
+  if (count > 2 && !hasDigits) return null;
+  let letters = 0;
+  let term = "";
+  for (let i = first; i < end; i++) {
+    const token = run[i]!;
+    if (token.word < 0 || words[token.word]!.terms.length > 1) return null;
+    for (let j = first; j < i; j++) if (run[j]!.word === token.word) return null;
+    letters += factsOf(token.term).letters;
+    term += token.term;
+  }
+  if (letters > JOINED_LETTERS_MAX) return null;
+  const last = words[run[end - 1]!.word] as QueryWord;
+  // Do not join a last word of one letter: it may be the beginning of any word.
+  if (!hasDigits && last.prefix && factsOf(last.terms[0] as string).letters === 1) return null;
+  const covers = run.slice(first, end).map(({ word }) => word);
+  return { covers, term, begun: hasDigits && last.prefix, isSku: false };
 }
 
-function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWord[]): Variant[] {
-  const covers = tokens.map(({ word }) => word);
-  if (covers.includes(-1) || new Set(covers).size < covers.length) return [];
-  const covered = covers.map((word) => words[word] as QueryWord);
-  if (covered.some((word) => word.terms.length > 1)) return [];
-  const term = tokens.map((token) => token.term).join("");
-  const numeric = DIGIT.test(term);
-  if ([...term].length > JOINED_LETTERS_MAX || (tokens.length > 2 && !numeric)) return [];
-  const last = covered.at(-1) as QueryWord;
-  // Do not join a last word of one letter: it may be the beginning of any word.
-  if (!numeric && last.prefix && [...(last.terms[0] as string)].length === 1) return [];
-  return joinedAndBegun(term, covers, numeric && last.prefix);
+/** Returns the whole query as a part number. */
+function skuJoin(text: QueryText): Join | null {
+  const sku = skuText(text);
+  if (sku === null) return null;
+  const isBeginning = lettersOf(text.terms) >= SKU_PREFIX_LETTERS_MIN && text.words.at(-1)?.prefix === true;
+  return {
+    covers: text.words.map((_, i) => i),
+    term: skuTerm(sku),
+    begun: isBeginning && text.terms.some((term) => factsOf(term).hasDigits),
+    isSku: true,
+  };
 }
 
 /**
- * Returns the joined word, which ranks like its parts. If `prefix` is true, also returns the words that start
- * with it.
+ * Returns the forms of a join: the joined word, which ranks like its parts, the words that start with it,
+ * and, if it has digits, its splits in other places, as documents may write them: `ab 1234` for AB 123 4.
  */
-function joinedAndBegun(term: string, covers: readonly number[], prefix: boolean): Variant[] {
-  const whole: Variant = {
-    covers,
+export function joinedForms({ term, begun, isSku }: Join): Form[] {
+  const whole: Form = {
     kind: ALT_JOINED,
     terms: [term],
     sequence: false,
     prefix: false,
     exact: true,
-    factor: JOINED_FACTOR,
+    factor: isSku ? 1 : JOINED_FACTOR,
   };
-  return prefix ? [whole, begun(whole)] : [whole];
-}
-
-function begun(whole: Variant): Variant {
-  return { ...whole, prefix: true, exact: false, factor: whole.factor * PREFIX_FACTOR };
+  const forms = [whole];
+  if (begun) forms.push({ ...whole, prefix: true, exact: false, factor: whole.factor * PREFIX_FACTOR });
+  if (!isSku && DIGIT.test(term)) forms.push(...splits(term).map(splitForm));
+  return forms;
 }
 
 /**
@@ -176,34 +192,26 @@ export function skuText(text: QueryText): string | null {
   const { terms, phrases, excludes } = text;
   if (terms.length === 0 || terms.length > SKU_TERMS_MAX || phrases.length > 0 || excludes.length > 0)
     return null;
-  const joined = terms.join("");
-  return [...joined].length <= JOINED_LETTERS_MAX ? joined : null;
+  return lettersOf(terms) <= JOINED_LETTERS_MAX ? terms.join("") : null;
+}
+
+function lettersOf(terms: readonly string[]): number {
+  let letters = 0;
+  for (const term of terms) letters += factsOf(term).letters;
+  return letters;
 }
 
 export function skuTerm(sku: string): string {
   return String.fromCharCode(TERM_SKU) + sku;
 }
 
-/** Returns variants for the whole query as a part number, and as the beginning of one. */
-function skuVariants(text: QueryText): Variant[] {
-  const sku = skuText(text);
-  if (sku === null) return [];
-  const whole: Variant = {
-    covers: text.words.map((_, i) => i),
-    kind: ALT_JOINED,
-    terms: [skuTerm(sku)],
-    sequence: false,
-    prefix: false,
-    exact: true,
-    factor: 1,
-  };
-  const isBeginning =
-    DIGIT.test(sku) && [...sku].length >= SKU_PREFIX_LETTERS_MIN && text.words.at(-1)?.prefix === true;
-  return isBeginning ? [whole, begun(whole)] : [whole];
-}
-
-function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: readonly number[]): Variant[] {
-  if (synonyms.isEmpty) return [];
+/** `languages` are stemmer numbers for the queried fields. */
+export function synonymVariants(
+  text: QueryText,
+  synonyms: SynonymMap,
+  languages: readonly number[],
+): readonly Variant[] {
+  if (synonyms.isEmpty) return NO_VARIANTS;
   const seen = new Set<string>();
   return text.runs.flatMap((run) =>
     synonyms.matches(run.map((token) => token.term)).flatMap(({ first, count, others }) => {
@@ -212,39 +220,38 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
       const key = JSON.stringify([covers, stretch.map((token) => token.term)]);
       if (covers.length === 0 || seen.has(key)) return [];
       seen.add(key);
-      return others.map((other): Variant => {
-        const sequence = other.length > 1;
-        const terms = sequence ? other : [...other, ...stemTerms(other[0] as string, languages)];
-        return {
-          covers,
-          kind: ALT_SYNONYM,
-          terms,
-          sequence,
-          prefix: false,
-          exact: false,
-          factor: SYNONYM_FACTOR,
-        };
-      });
+      return others.map((other) => ({ covers, form: synonymForm(other, languages) }));
     }),
   );
+}
+
+function synonymForm(terms: readonly string[], languages: readonly number[]): Form {
+  const sequence = terms.length > 1;
+  return {
+    kind: ALT_SYNONYM,
+    terms: sequence ? terms : [...terms, ...stemTerms(terms[0] as string, languages)],
+    sequence,
+    prefix: false,
+    exact: false,
+    factor: SYNONYM_FACTOR,
+  };
 }
 
 /**
  * Returns ways to split a word that documents may write as several words: `wi fi` for `wifi`, `iphone 15` for
  * `iphone15`.
  */
-export function cutsOf(word: QueryWord): string[][] {
-  return isCuttable(word) ? splits(word.terms[0] as string) : [];
+export function splitForms(word: QueryWord): Form[] {
+  return isCuttable(word) ? splits(word.terms[0] as string).map(splitForm) : [];
 }
 
-export function isCuttable({ terms, quoted }: QueryWord): boolean {
+function isCuttable({ terms, quoted }: QueryWord): boolean {
   return terms.length === 1 && !quoted;
 }
 
-/** Returns a variant that matches the terms side by side in place of the covered words. */
-export function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
+/** Returns a form that consists of the terms side by side. */
+function splitForm(terms: readonly string[]): Form {
   return {
-    covers,
     kind: ALT_SPLIT,
     terms,
     sequence: true,
@@ -306,16 +313,15 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
  * Returns every way to split a word with digits into two or three parts. Used only if no document contains
  * the word in any form.
  */
-export function looseSplits(word: QueryWord, i: number): Variant[] {
+export function looseSplitForms(word: QueryWord): Form[] {
   const [term] = word.terms as [string];
   const letters = [...term];
-  if (!isCuttable(word) || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX) return [];
+  if (!isCuttable(word) || !factsOf(term).hasDigits || letters.length > NUMBER_SPLIT_LETTERS_MAX) return [];
   const part = (from: number, to?: number): string => letters.slice(from, to).join("");
-  const cuts: Variant[] = [];
+  const cuts: Form[] = [];
   for (let a = 1; a < letters.length; a++) {
-    cuts.push(splitVariant([i], [part(0, a), part(a)]));
-    for (let b = a + 1; b < letters.length; b++)
-      cuts.push(splitVariant([i], [part(0, a), part(a, b), part(b)]));
+    cuts.push(splitForm([part(0, a), part(a)]));
+    for (let b = a + 1; b < letters.length; b++) cuts.push(splitForm([part(0, a), part(a, b), part(b)]));
   }
   return cuts;
 }

@@ -1,35 +1,18 @@
-// Looks up query words and their variants in all shards' dictionaries and adds up the shards' counts.
-// Decisions about a word use these sums, so they do not depend on the number of shards.
-import type { ExpandSuspect, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
-import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
+// Decides which words to search for: the words as typed, and near terms of those that look misspelt. Uses the
+// sums of all shards' dictionary answers, so the decisions do not depend on the number of shards.
+import type { ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
-import { run, settled, together, type Work } from "../../ground/jobs/work.js";
-import {
-  type FoundVariant,
-  isEvidence,
-  isMissing,
-  knownFrequency,
-  searchWords,
-  type WordFindings,
-} from "../../question/words/alternatives.js";
-import type { FoundCut } from "../../question/words/cuts-cache.js";
+import { settled, together, type Work } from "../../ground/jobs/work.js";
+import { type FoundWord, isMissing, searchWords } from "../../question/words/alternatives.js";
+import type { AverageLengths } from "../../question/words/average-lengths.js";
 import type { Dictionaries } from "../../question/words/dictionaries.js";
-import { infixQuestion } from "../../question/words/infixes.js";
 import type { QueryWord } from "../../question/words/query-text.js";
 import type { LikelyTypo } from "../../question/words/typos/noisy-channel.js";
-import { type KnownWords, largest, type RankedTypo } from "../../question/words/typos/ranked-typos.js";
-import {
-  cutsOf,
-  isCuttable,
-  looseSplits,
-  splitVariant,
-  stemTerms,
-  type Variant,
-} from "../../question/words/variants.js";
-import { type AverageLengths, averageLengths } from "./average-lengths.js";
+import { largest, type RankedTypo } from "../../question/words/typos/ranked-typos.js";
+import { stemTerms } from "../../question/words/variants.js";
 import { judgeWords } from "./judged-words.js";
+import { type FoundSplits, type Literal, lookedUpWords, NO_SPLITS, recalledWords } from "./literal-words.js";
 import type { QueryPlan } from "./plan.js";
-import { WordTerms } from "./word-terms.js";
 
 /** The words to search for, with what the dictionaries contain for them. */
 export interface ExpandedWords {
@@ -45,38 +28,14 @@ export interface ExpandedWords {
   readonly corrections: ReadonlyMap<number, string>;
 }
 
-/** The words as typed, and what the dictionaries contain for them. Near terms have not been looked up yet. */
-interface Literal {
-  readonly liveRows: number;
-  readonly lengths: AverageLengths;
-  readonly words: readonly Omit<WordFindings, "typos">[];
-  readonly variants: readonly FoundVariant[];
-  /** For each word, the number of documents with it or with a form that is as good; see `knownFrequency`. */
-  readonly known: readonly number[];
-  /** Further variants: splits (`looseSplits`) of the words that no document contains. */
-  readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
-}
-
-/** The ways to split one query word into several words. */
-interface WordCuts {
-  readonly word: QueryWord;
-  readonly i: number;
-  /** Cached splits that occur in at least one document; null if they must be looked up. */
-  readonly known: readonly FoundCut[] | null;
-  /** Splits to look up; empty if `known` is set. */
-  readonly open: readonly Variant[];
-}
-
 type LikelyTypos = ReadonlyMap<number, readonly LikelyTypo[]>;
 type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
 
 const NO_TYPOS: LikelyTypos = new Map();
 const NO_TYPOS_FOUND: Typos = new Map();
-const NO_CUTS: readonly FoundVariant[] = [];
-const NO_INFIXES: readonly InfixExpansion[] = [];
-const NO_INFIXES_FOUND: ReadonlyMap<number, readonly InfixExpansion[]> = new Map();
+const NO_CORRECTIONS: ReadonlyMap<number, string> = new Map();
 
-type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
+type Asked = Pick<Dictionaries, "lookUp" | "company" | "memory" | "memoryFor">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
@@ -110,20 +69,37 @@ export class WordExpander {
   }
 
   /**
+   * Returns the result of `asWritten` if it is remembered: if no word has to be looked up and none is so rare
+   * that it gets near terms. Otherwise returns null.
+   */
+  remembered(): ExpandedWords | null {
+    const literal = recalledWords(this.#plan, this.#dictionaries);
+    if (literal === null) return null;
+    this.#literal = literal;
+    return this.#isFrequent(literal) ? this.#choose(literal, NO_TYPOS, NO_SPLITS) : null;
+  }
+
+  /**
    * Returns the words as typed, plus near terms for words that occur in few or no documents. With the typo
    * policy "always", every word gets near terms.
    */
   *asWritten(): Work<ExpandedWords> {
     const literal = yield* this.#lookUp();
-    const few = this.#fewMax(literal.liveRows);
-    if (literal.known.every((frequency) => frequency > few))
-      return this.#choose(literal, NO_TYPOS, yield* settled(literal.cuts));
-    const [likely, cuts] = yield* together(this.#likelyTypos(literal, few), settled(literal.cuts));
-    return this.#choose(literal, likely, cuts);
+    if (this.#isFrequent(literal)) return this.#choose(literal, NO_TYPOS, yield* settled(literal.splits));
+    const [likely, splits] = yield* together(this.#likelyTypos(literal), settled(literal.splits));
+    return this.#choose(literal, likely, splits);
   }
 
-  /** Returns near terms for words that occur in at most `few` documents. */
-  *#likelyTypos(literal: Literal, few: number): Work<LikelyTypos> {
+  /** True if no word is so rare that its near terms are searched for. */
+  #isFrequent({ known, liveRows }: Literal): boolean {
+    const few = this.#fewMax(liveRows);
+    for (const frequency of known) if (frequency <= few) return false;
+    return true;
+  }
+
+  /** Returns near terms for rare words. */
+  *#likelyTypos(literal: Literal): Work<LikelyTypos> {
+    const few = this.#fewMax(literal.liveRows);
     const found = yield* this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
     );
@@ -142,7 +118,7 @@ export class WordExpander {
     if (found.size === 0) return null;
     const likely = yield* this.#judge(literal, found, DOUBT_MAX);
     if ([...likely.values()].every((typos) => typos.length === 0)) return null;
-    return this.#choose(literal, new Map([...words.typos, ...likely]), yield* settled(literal.cuts));
+    return this.#choose(literal, new Map([...words.typos, ...likely]), yield* settled(literal.splits));
   }
 
   /** A word's near terms are searched for if it occurs in at most this many documents. */
@@ -159,7 +135,7 @@ export class WordExpander {
    */
   #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
     const frequency = known[i] as number;
-    const { prefix, literal, infixes } = words[i] as Literal["words"][number];
+    const { prefix, literal, infixes } = words[i] as FoundWord;
     const isListed = prefix === null || prefix.terms !== null;
     return literal > 0 && frequency <= liveRows * DOUBTED_SHARE && isListed && infixes.length === 0;
   }
@@ -170,15 +146,16 @@ export class WordExpander {
    */
   *#judge(literal: Literal, typos: Typos, doubt: number): Work<LikelyTypos> {
     if (typos.size === 0) return NO_TYPOS;
-    const { text, slots, languages, popularity } = this.#plan;
+    const { text, popularity } = this.#plan;
+    const { slots, languages } = this.#plan.fields;
     const terms = ({ terms }: QueryWord): string[] =>
       terms.length > 1 ? [] : [...terms, ...stemTerms(terms[0] as string, languages)];
     const context = text.words.flatMap((word, i) => {
-      const { exact } = literal.words[i] as Literal["words"][number];
+      const { exact } = literal.words[i] as FoundWord;
       return exact > 0 && word.terms.length === 1 ? [{ i, terms: terms(word), frequency: exact }] : [];
     });
     const judged = [...typos].map(([i, found]) => {
-      const { prefix } = literal.words[i] as Literal["words"][number];
+      const { prefix } = literal.words[i] as FoundWord;
       const begun = prefix === null ? [] : prefix.terms;
       return {
         i,
@@ -198,112 +175,13 @@ export class WordExpander {
   }
 
   *#lookUp(): Work<Literal> {
-    this.#literal ??= yield* this.#lookUpLiteral();
-    return this.#literal;
-  }
-
-  *#lookUpLiteral(): Work<Literal> {
-    const { slots, text, variants: written } = this.#plan;
-    const { words } = text;
-    const cuts = this.#cutsOf(words);
-    const found = new WordTerms(slots, words, [...written, ...cuts.flatMap(({ open }) => open)]);
-    const answers = this.#dictionaries.lookUp(found.program, () => this.#suspects(found));
-    const [answer, infixes] =
-      this.#plan.infixSlots.length === 0
-        ? [yield* answers, NO_INFIXES_FOUND]
-        : yield* together(answers, this.#lookUpInfixes());
-    const variants = [...found.variants(written, answer), ...this.#foundCuts(cuts, found, answer)];
-    const literal = words.map((word, i) => found.word(word, answer, infixes.get(i) ?? NO_INFIXES));
-    const known = literal.map((word, i) => knownFrequency(i, word, variants));
-    return {
-      liveRows: answer.liveRows,
-      lengths: averageLengths(answer),
-      words: literal,
-      variants,
-      known,
-      cuts: known.some(isMissing) ? run(this.#lookUpCuts(known)) : NO_CUTS,
-    };
-  }
-
-  /** Returns each word's splits, from the cache if they are cached. */
-  #cutsOf(words: readonly QueryWord[]): WordCuts[] {
-    const { slots } = this.#plan;
-    return words.map((word, i) => {
-      const known = isCuttable(word)
-        ? (this.#dictionaries.cuts?.get(slots, word.terms[0] as string) ?? null)
-        : [];
-      const open = known === null ? cutsOf(word).map((terms) => splitVariant([i], terms)) : [];
-      return { word, i, known, open };
-    });
-  }
-
-  /** Returns the splits that occur in at least one document. Caches those that were looked up. */
-  #foundCuts(cuts: readonly WordCuts[], asked: WordTerms, answer: KnownWords): FoundVariant[] {
-    const all: FoundVariant[] = [];
-    for (const { word, i, known, open } of cuts) {
-      if (known !== null) {
-        for (const { terms, frequency } of known) all.push({ variant: splitVariant([i], terms), frequency });
-        continue;
-      }
-      const found = asked.variants(open, answer);
-      all.push(...found);
-      const told = found.map(({ variant: { terms }, frequency }) => ({ terms, frequency }));
-      this.#dictionaries.cuts?.put(this.#plan.slots, word.terms[0] as string, told);
+    if (this.#literal === null) {
+      const few = this.#fewMax(this.#plan.scale.documents);
+      this.#literal =
+        recalledWords(this.#plan, this.#dictionaries) ??
+        (yield* lookedUpWords(this.#plan, this.#dictionaries, few));
     }
-    return all;
-  }
-
-  /**
-   * Looks up longer terms that contain the words, in fields with `infix`. Asks no shard if none of the words
-   * qualifies.
-   */
-  *#lookUpInfixes(): Work<ReadonlyMap<number, readonly InfixExpansion[]>> {
-    const { infixSlots, text } = this.#plan;
-    const asked = text.words.flatMap((word, i) => {
-      const question = infixQuestion(word);
-      return question === null ? [] : [{ i, question }];
-    });
-    if (asked.length === 0) return new Map();
-    const words = asked.map(({ question }) => question);
-    const answer = yield* this.#dictionaries.lookUp({ slots: infixSlots, words });
-    return new Map(asked.map(({ i }, at) => [i, answer.words[at]?.infixes ?? []]));
-  }
-
-  /**
-   * The words whose near terms are needed if the words turn out to be rare over all shards. A shard in which
-   * such a word is rare returns its near terms in the same reply, which saves a round trip: `#lookUpTypos`
-   * finds them in the expansion cache.
-   */
-  #suspects(asked: WordTerms): ExpandSuspect[] {
-    const { text, variants, scale } = this.#plan;
-    const few = this.#fewMax(scale.documents);
-    return text.words.flatMap((word, i) =>
-      word.typosMax === 0
-        ? []
-        : [
-            {
-              term: word.terms[0] as string,
-              typoPrefix: word.prefix,
-              maxTypos: word.typosMax,
-              few,
-              witnesses: asked.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
-            },
-          ],
-    );
-  }
-
-  /**
-   * Looks up `looseSplits` of the words that no document contains. Runs concurrently with the typo lookup,
-   * because neither depends on the other.
-   */
-  *#lookUpCuts(known: readonly number[]): Work<readonly FoundVariant[]> {
-    const { text, slots } = this.#plan;
-    const loose = text.words.flatMap((word, i) =>
-      isMissing(known[i] as number) ? looseSplits(word, i) : [],
-    );
-    if (loose.length === 0) return NO_CUTS;
-    const cuts = new WordTerms(slots, [], loose);
-    return cuts.variants(loose, yield* this.#dictionaries.lookUp(cuts.program));
+    return this.#literal;
   }
 
   /**
@@ -337,28 +215,29 @@ export class WordExpander {
         maxTypos,
       }),
     );
-    const result = yield* this.#dictionaries.lookUp({ slots: this.#plan.slots, words });
+    const result = yield* this.#dictionaries.lookUp({ slots: this.#plan.fields.slots, words });
     return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? []]));
   }
 
-  #choose(literal: Literal, typos: LikelyTypos, cuts: readonly FoundVariant[]): ExpandedWords {
-    const { text, languages } = this.#plan;
-    const findings = literal.words.map(({ exact, prefix, literal, infixes }, i) => {
-      return { exact, prefix, literal, infixes, typos: typos.get(i) ?? [] };
-    });
-    const variants = cuts.length === 0 ? literal.variants : [...literal.variants, ...cuts];
-    const corrections = new Map<number, string>();
-    for (const [i, { typos }] of findings.entries()) {
-      const [best] = typos;
-      if (best !== undefined && largest(best.frequencies) > (literal.known[i] as number))
-        corrections.set(i, best.term);
-    }
+  #choose(literal: Literal, typos: LikelyTypos, splits: FoundSplits): ExpandedWords {
+    const { text, fields } = this.#plan;
+    const { liveRows: documents, lengths, words, shared, known } = literal;
+    const weighing = { documents, languages: fields.languages };
     return {
-      words: searchWords(text.words, findings, variants, languages, literal.liveRows),
-      lengths: literal.lengths,
+      words: searchWords(text.words, words, { shared, splits, typos }, weighing),
+      lengths,
       typos,
-      frequencies: literal.known,
-      corrections,
+      frequencies: known,
+      corrections: typos.size === 0 ? NO_CORRECTIONS : correctionsOf(typos, known),
     };
   }
+}
+
+function correctionsOf(typos: LikelyTypos, known: readonly number[]): ReadonlyMap<number, string> {
+  const corrections = new Map<number, string>();
+  for (const [i, frequency] of known.entries()) {
+    const best = typos.get(i)?.[0];
+    if (best !== undefined && largest(best.frequencies) > frequency) corrections.set(i, best.term);
+  }
+  return corrections;
 }

@@ -3,7 +3,11 @@
 // shards. The last step runs only on demand, because vector search may replace it.
 import { ALT_EXACT } from "../../../engine-wasm/assembly/layout.js";
 import { NO_VALUES } from "../../../engine-wasm/host/programs/encoded-facet.js";
-import type { SearchAlternative, SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
+import type {
+  SearchAlternative,
+  SearchProgram,
+  SearchWord,
+} from "../../../engine-wasm/host/programs/search-program.js";
 import { NO_ROWS, type SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
@@ -61,7 +65,7 @@ export function* relaxed(matched: Matched): Work<Matched> {
 export function* matchAllWords(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
   if (plan.text.words.length === 0) return counted(yield* runProgram(plan.program, null, snapshot, pageOf));
   const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
-  let words = yield* expander.asWritten();
+  let words = expander.remembered() ?? (yield* expander.asWritten());
   let best = yield* runWords(plan, "all", words, snapshot, pageOf);
   if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
     const doubted = yield* expander.withDoubts(words);
@@ -118,10 +122,14 @@ function* runWords(
   pageOf: PageOf,
 ): Work<Ran> {
   const program = programOf(plan, mode, words.words, words.lengths);
-  const live = words.words.filter((word) => word.alternatives.length > 0).length;
-  const hopeless =
-    plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
-  return hopeless ? nothing(program, words, snapshot) : yield* runProgram(program, words, snapshot, pageOf);
+  const isHopeless = plan.program.pins.length === 0 && !canMatch(mode, words.words);
+  return isHopeless ? nothing(program, words, snapshot) : yield* runProgram(program, words, snapshot, pageOf);
+}
+
+/** True if some document may contain as many of the words as the mode demands. */
+function canMatch(mode: SearchProgram["mode"], words: readonly SearchWord[]): boolean {
+  const isLive = ({ alternatives }: SearchWord): boolean => alternatives.length > 0;
+  return mode === "all" ? words.every(isLive) : words.some(isLive);
 }
 
 function counted(ran: Ran): Matched {

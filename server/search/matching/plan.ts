@@ -1,22 +1,18 @@
 // Plans a validated request: determines everything about the query that does not depend on the dictionaries,
 // which is its words and variants, the rules that fire, sort keys, facets, and the number of rows. Also
 // builds the engine's program from a plan and the words to search for.
-import type {
-  QueriedField,
-  SearchProgram,
-  SearchWord,
-  SortKey,
-} from "../../../engine-wasm/host/programs/search-program.js";
+import type { SearchProgram, SearchWord } from "../../../engine-wasm/host/programs/search-program.js";
 import type { IndexScale } from "../../fleet/reads/index-handle.js";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { Popularity } from "../../query-log/popularity/popularity.js";
 import { avoidingRules } from "../../question/curate/avoided-words.js";
 import { bonusesOf } from "../../question/curate/bonuses.js";
-import type { QueryRequest, QueryShape } from "../../question/request/query-request.js";
+import type { QueryRequest } from "../../question/request/query-request.js";
+import type { AverageLengths } from "../../question/words/average-lengths.js";
 import { type QueryText, readQueryText } from "../../question/words/query-text.js";
-import { type Variant, variantsOf } from "../../question/words/variants.js";
-import type { AverageLengths } from "./average-lengths.js";
-import { facetRequests } from "./facets.js";
+import { type Join, joinsOf, synonymVariants, type Variant } from "../../question/words/variants.js";
+import type { SearchedFields } from "../../question/words/word-memory.js";
+import { type PlannedShape, plannedShape } from "./planned-shape.js";
 import type { QueriedIndex } from "./queried-index.js";
 
 /**
@@ -39,16 +35,15 @@ const PROXIMITY_WEIGHT = 0.15;
  */
 const FULL_FIRST_WORDS = 2;
 
+const NO_WORDS: readonly SearchWord[] = [];
+
 export interface QueryPlan {
   readonly text: QueryText;
-  /** All variants except splits of words. */
-  readonly variants: readonly Variant[];
-  /** Slots of the queried fields. */
-  readonly slots: readonly number[];
-  /** Slots of those queried fields that also match words inside longer words. */
-  readonly infixSlots: readonly number[];
-  /** Stemmer numbers for the languages of the queried fields. */
-  readonly languages: readonly number[];
+  /** Words that documents may write as one. */
+  readonly joins: readonly Join[];
+  readonly synonyms: readonly Variant[];
+  readonly shape: PlannedShape;
+  readonly fields: SearchedFields;
   /** The program without its words. `programOf` adds them. */
   readonly program: SearchProgram;
   /**
@@ -87,21 +82,19 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
     stopWords: index.stopWords,
     wordsMax: FIXED_LIMITS.queryTokensMax,
   });
-  const slots = request.shape.fields.map(({ field }) => field.slot);
-  const languages = languagesOf(request.shape);
-  const hasSkuField = slots.some((slot) => schema.skuSlots.includes(slot));
+  const shape = plannedShape(request.shape, schema);
+  const { slots, languages } = shape.fields;
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
   const curation = index.rules.firedBy(typed);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
   const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
-  const byRelevance = request.shape.sort === null || request.shape.sort[0]?.field === null;
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
-    variants: variantsOf(text, languages, index.synonyms, hasSkuField),
-    slots,
-    infixSlots: request.shape.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
-    languages,
+    joins: joinsOf(text, shape.hasSkuField),
+    synonyms: synonymVariants(text, index.synonyms, languages),
+    shape,
+    fields: shape.fields,
     program: {
       mode: "all",
       k: rowsWanted(offset, request.perPage, curation.pins.length, scale.documentsMax),
@@ -109,8 +102,8 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
       b: B,
       proximityWeight: PROXIMITY_WEIGHT,
       averageLength: 0,
-      slots: weightedSlots(request.shape),
-      words: [],
+      slots: shape.slots,
+      words: NO_WORDS,
       phrases: text.phrases,
       excludes: text.excludes,
       filter: request.filter,
@@ -118,11 +111,11 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, scale: Ind
       rules,
       pins: curation.pins,
       neighbours: null,
-      sort: sortKeys(request.shape, index, moves(rules, curation.pins)),
-      facets: facetRequests(request.shape.facets, request.shape.maxFacetValues),
+      sort: shape.sort(moves(rules, curation.pins)),
+      facets: shape.facets,
     },
     shopRules: curation.rules.length,
-    relaxedRules: avoiding !== null && byRelevance ? [...curation.rules, avoiding.lift] : rules,
+    relaxedRules: avoiding !== null && shape.byRelevance ? [...curation.rules, avoiding.lift] : rules,
     offset,
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
@@ -140,8 +133,7 @@ export function programOf(
   words: readonly SearchWord[],
   lengths: AverageLengths,
 ): SearchProgram {
-  const slots = plan.program.slots.map((slot, i) => ({ ...slot, averageLength: lengths.present[i] ?? 0 }));
-  const averageLength = slots.reduce((sum, { weight }, i) => sum + weight * (lengths.all[i] ?? 0), 0);
+  const { slots, averageLength } = plan.shape.measured(lengths);
   const rules = mode !== "all" ? plan.relaxedRules : plan.program.rules;
   return { ...plan.program, mode, words, slots, averageLength, rules };
 }
@@ -156,46 +148,7 @@ function rowsWanted(offset: number, perPage: number, pins: number, documentsMax:
   return Math.min(Math.max(pageEnd, pins + FEW_RESULTS), documentsMax);
 }
 
-/** Returns the stemmer numbers for the languages of the queried fields. */
-function languagesOf({ fields }: QueryShape): number[] {
-  return [...new Set(fields.map(({ field }) => field.language))].filter((number) => number > 0);
-}
-
-/**
- * Scales the weights to a mean of 1. Otherwise a word's score would saturate faster in a query with more or
- * heavier fields.
- */
-function weightedSlots({ fields }: QueryShape): QueriedField[] {
-  const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
-  return fields.map(({ field: { slot, infix }, weight }) => ({
-    slot,
-    weight: weight / mean,
-    averageLength: 0,
-    infix,
-  }));
-}
-
 /** True if rules put documents first or last regardless of the sort. */
 function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
-}
-
-/**
- * Returns the request's sort keys, preceded by the document's class if rules put documents first or last.
- * Ties are broken by final score, then by the default sorting field in descending order, then by age, newest
- * first.
- */
-function sortKeys({ sort }: QueryShape, { schema }: QueriedIndex, moved: boolean): SortKey[] {
-  const keys: SortKey[] = (sort ?? []).map(({ field, descending }) =>
-    field === null
-      ? { by: "relevance", descending }
-      : { by: "field", descending, slot: field.slot, type: field.code },
-  );
-  if (moved) keys.unshift({ by: "class", descending: true });
-  if (!keys.some((key) => key.by === "relevance")) keys.push({ by: "relevance", descending: true });
-  const fallback = schema.defaultSort;
-  if (fallback !== null && !keys.some((key) => key.by === "field" && key.slot === fallback.slot)) {
-    keys.push({ by: "field", descending: true, slot: fallback.slot, type: fallback.code });
-  }
-  return keys;
 }

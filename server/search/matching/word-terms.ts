@@ -1,8 +1,8 @@
-// Turns a query's words and variants into one dictionary request, and finds the result for each of them in
+// Turns a query's words and their forms into one dictionary request, and finds the result for each of them in
 // the answer.
 import type { ExpandProgram, ExpandWord } from "../../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../../engine-wasm/host/programs/expand-result.js";
-import type { FoundVariant, WordFindings } from "../../question/words/alternatives.js";
+import type { FoundForm, WordFindings } from "../../question/words/alternatives.js";
 import type { QueryWord } from "../../question/words/query-text.js";
 import {
   type KnownWord,
@@ -10,17 +10,17 @@ import {
   largest,
   sumLists,
 } from "../../question/words/typos/ranked-typos.js";
-import type { Variant } from "../../question/words/variants.js";
+import type { Form } from "../../question/words/variants.js";
 
 /**
- * A request for the terms of words and variants, each term once. Remembers each term's position in the
+ * A request for the terms of words and forms, each term once. Remembers each term's position in the
  * request, to find its result in the answer.
  */
 export class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
 
-  constructor(slots: readonly number[], words: readonly QueryWord[], variants: readonly Variant[]) {
+  constructor(slots: readonly number[], words: readonly QueryWord[], forms: readonly Form[]) {
     const wanted: ExpandWord[] = [];
     const add = (term: string, prefix: boolean): void => {
       const at = this.#at.get(term);
@@ -32,11 +32,11 @@ export class WordTerms {
       }
     };
     for (const { terms, prefix } of words) for (const term of terms) add(term, prefix);
-    for (const { terms, prefix } of variants) for (const term of terms) add(term, prefix);
+    for (const { terms, prefix } of forms) for (const term of terms) add(term, prefix);
     this.program = { slots, words: wanted };
   }
 
-  /** Returns the distinct positions, in the request, of the terms of the given words or variants. */
+  /** Returns the distinct positions, in the request, of the terms of words or forms that it contains. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
@@ -45,7 +45,7 @@ export class WordTerms {
     { terms, prefix }: QueryWord,
     answer: KnownWords,
     infixes: readonly InfixExpansion[],
-  ): Omit<WordFindings, "typos"> {
+  ): Omit<WordFindings, "stem" | "splits"> {
     const found = this.#found(terms[0] as string, answer);
     const range = prefix ? (found.prefix ?? null) : null;
     const exact = this.#rarest(terms, answer);
@@ -55,19 +55,19 @@ export class WordTerms {
   }
 
   /**
-   * Returns the variants that at least one document may contain, with upper bounds on the number of those
+   * Returns the forms that at least one document may contain, with upper bounds on the number of those
    * documents.
    */
-  variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
-    const found: FoundVariant[] = [];
-    for (const variant of variants) {
-      const frequency = this.#frequency(variant, answer);
-      if (frequency > 0) found.push({ variant, frequency });
+  found(forms: readonly Form[], answer: KnownWords): FoundForm[] {
+    const found: FoundForm[] = [];
+    for (const form of forms) {
+      const frequency = this.#frequency(form, answer);
+      if (frequency > 0) found.push({ form, frequency });
     }
     return found;
   }
 
-  #frequency({ terms, sequence, prefix }: Variant, answer: KnownWords): number {
+  #frequency({ terms, sequence, prefix }: Form, answer: KnownWords): number {
     if (sequence || (terms.length === 1 && !prefix)) return this.#rarest(terms, answer);
     const lists = terms.flatMap((term) => {
       const found = this.#found(term, answer);

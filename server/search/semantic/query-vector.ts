@@ -18,7 +18,7 @@ const MODEL_SHARD = 0;
  * Returns a query's words in the forms that the model may know. An apparently misspelt word is replaced by
  * its best spelling.
  */
-export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords | null): WeightedTerm[] {
+export function queryTerms({ text, fields }: QueryPlan, words: ExpandedWords | null): WeightedTerm[] {
   const terms = new Map<string, number>();
   const add = (term: string, weight: number): void => {
     terms.set(term, (terms.get(term) ?? 0) + weight);
@@ -28,7 +28,7 @@ export function queryTerms({ text, languages }: QueryPlan, words: ExpandedWords 
     const weight = Math.log1p(word.count);
     for (const term of corrected === undefined ? word.terms : [corrected]) {
       add(term, weight);
-      for (const stem of stemTerms(term, languages)) add(stem, weight);
+      for (const stem of stemTerms(term, fields.languages)) add(stem, weight);
     }
   }
   return Array.from(terms, ([term, weight]) => ({ term, weight }));

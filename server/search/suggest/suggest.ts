@@ -21,6 +21,7 @@ import { countFacets, facetText } from "../matching/facets.js";
 import { type Matched, matchQuery } from "../matching/match.js";
 import { mergeResults, RankedRows } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
+import { withoutInfixes } from "../matching/planned-shape.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
 import type { Searching } from "../search.js";
 import { LOGGED_QUERIES, type Suggestion, SuggestionList } from "./suggest-list.js";
@@ -200,13 +201,18 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const plan = planQuery(query, index, scale);
   // Does not drop words, because the suggestions would then no longer fit the input. Does not match inside
   // words either.
-  return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
+  return {
+    ...plan,
+    fields: withoutInfixes(plan.fields),
+    dropThreshold: 0,
+    typoPolicy: typos ? "always" : "missing",
+  };
 }
 
 function chooserOf(task: Task, plan: QueryPlan, words: readonly SearchWord[], typos: boolean): ValueChooser {
   return new ValueChooser({
     analyser: task.index.analyser,
-    languages: plan.languages,
+    languages: plan.fields.languages,
     input: task.input,
     words,
     otherForms: typos,

@@ -5,8 +5,14 @@ import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../../engi
 import type { ExpandResult, TypoExpansion } from "../../../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
 import { run } from "../../../../../server/ground/jobs/work.js";
-import { searchWords } from "../../../../../server/question/words/alternatives.js";
+import {
+  type Additions,
+  foundWord,
+  searchWords,
+  type WordFindings,
+} from "../../../../../server/question/words/alternatives.js";
 import { inverseFrequency } from "../../../../../server/question/words/inverse-frequency.js";
+import type { QueryWord } from "../../../../../server/question/words/query-text.js";
 import { sumExpansions } from "../../../../../server/question/words/sum-expansions.js";
 import {
   costOfWord,
@@ -14,7 +20,7 @@ import {
   likelyTypos,
 } from "../../../../../server/question/words/typos/noisy-channel.js";
 import { limitTypos, type RankedTypo } from "../../../../../server/question/words/typos/ranked-typos.js";
-import type { Variant } from "../../../../../server/question/words/variants.js";
+import type { Form } from "../../../../../server/question/words/variants.js";
 import type { QueryPlan } from "../../../../../server/search/matching/plan.js";
 import { expander, MadeDictionary, typo } from "./made-dictionary.js";
 
@@ -172,6 +178,21 @@ function likely(typos: RankedTypo[]): LikelyTypo[] {
   return likelyTypos(typos, costs, { cost: 145, doubt: Number.POSITIVE_INFINITY }, () => 0);
 }
 
+const NO_FINDINGS: WordFindings = { exact: 0, literal: 0, prefix: null, infixes: [], stem: null, splits: [] };
+
+/** Returns the words to search for, given what the dictionaries contain for each. */
+function searched(
+  words: readonly QueryWord[],
+  findings: readonly Partial<WordFindings>[],
+  additions: Partial<Additions>,
+  documents: number,
+): SearchWord[] {
+  const weighing = { documents, languages: [] };
+  const found = words.map((word, i) => foundWord(word, { ...NO_FINDINGS, ...findings[i] }, weighing));
+  const all = { shared: [], splits: new Map(), typos: new Map(), ...additions };
+  return searchWords(words, found, all, weighing);
+}
+
 describe("alternatives", () => {
   const word = { terms: ["shoe"], prefix: true, typosMax: 2, typosAtLast: 2, quoted: false, count: 1 };
   it("are weighted in this order: the word, its prefixes, its typos", () => {
@@ -180,10 +201,9 @@ describe("alternatives", () => {
       exact: 10,
       literal: 40,
       prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
-      typos: likely(limitTypos("shoe", true, typos, 64)),
-      infixes: [],
     };
-    const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
+    const near = { typos: new Map([[0, likely(limitTypos("shoe", true, typos, 64))]]) };
+    const [{ weight, alternatives }] = searched([word], [findings], near, 1_000) as [SearchWord];
     expect(
       alternatives.map((one) => [one.kind, one.typos, one.terms.map((term) => term.term).join()]),
     ).toEqual([
@@ -199,7 +219,7 @@ describe("alternatives", () => {
     const boosts = alternatives.map((one) => one.boost);
     expect(boosts.slice(0, 2)).toEqual([idf, inverseFrequency(40, 1_000) * 0.8]);
     expect(boosts.slice(2)).toEqual([...boosts.slice(2)].sort((one, other) => other - one));
-    const [unfinished] = searchWords([word], [{ ...findings, exact: 0 }], [], [], 1_000) as [SearchWord];
+    const [unfinished] = searched([word], [{ ...findings, exact: 0 }], near, 1_000) as [SearchWord];
     expect(unfinished.alternatives.slice(0, 2)).toMatchObject([
       { boost: inverseFrequency(40, 1_000) * 0.8, terms: [{ term: "shoe", prefix: true }] },
       { boost: inverseFrequency(40, 1_000) * 0.9, terms: [{ term: "shoes", prefix: false }] },
@@ -211,15 +231,12 @@ describe("alternatives", () => {
       exact: 0,
       literal: 0,
       prefix: { termCount: 0, frequencies: [0], terms: [] },
-      typos: [],
-      infixes: [],
     };
-    expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
+    expect(searched([word], [nothing], {}, 10)[0]?.alternatives).toEqual([]);
   });
 
   it("credit a variant of several words to each by its share of their weights", () => {
-    const variant: Variant = {
-      covers: [0, 1],
+    const form: Form = {
       kind: ALT_JOINED,
       terms: ["wifi"],
       sequence: false,
@@ -235,14 +252,8 @@ describe("alternatives", () => {
       quoted: false,
       count: 1,
     }));
-    const findings = { exact: 0, literal: 0, prefix: null, typos: [], infixes: [] };
-    const [first, second] = searchWords(
-      words,
-      [findings, findings],
-      [{ variant, frequency: 4 }],
-      [],
-      100,
-    ) as [SearchWord, SearchWord];
+    const shared = [{ covers: [0, 1], form, frequency: 4 }];
+    const [first, second] = searched(words, [], { shared }, 100) as [SearchWord, SearchWord];
     const boost = inverseFrequency(4, 100) * 0.5 * 0.95;
     expect(first.alternatives).toMatchObject([{ boost, exact: true }]);
     expect(second.alternatives).toMatchObject([{ boost, terms: [{ term: "wifi" }] }]);
@@ -281,9 +292,10 @@ describe("alternatives", () => {
   });
 
   it("give a rare, less likely term no more weight than the likelier ones", () => {
-    const typos = likely(limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64));
-    const findings = { exact: 1, literal: 1, prefix: null, typos, infixes: [] };
-    const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
+    const near = likely(limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64));
+    const typos = new Map([[0, near]]);
+    const misspelt = { ...word, terms: ["shrit"] };
+    const [found] = searched([misspelt], [{ exact: 1, literal: 1 }], { typos }, 1_000) as [SearchWord];
     const [, first, second] = found.alternatives.map((one) => one.boost) as [number, number, number];
     expect(found.alternatives[1]?.terms).toEqual([{ term: "shirt", prefix: false }]);
     expect(second).toBeLessThan(first);

@@ -16,8 +16,8 @@ import type {
 } from "../../../../../engine-wasm/host/programs/expand-result.js";
 import type { Work } from "../../../../../server/ground/jobs/work.js";
 import { NOTHING_POPULAR, Popularity } from "../../../../../server/query-log/popularity/popularity.js";
-import type { CutsCache } from "../../../../../server/question/words/cuts-cache.js";
 import { type KnownWords, rankTypos } from "../../../../../server/question/words/typos/ranked-typos.js";
+import type { SearchedFields, WordMemory } from "../../../../../server/question/words/word-memory.js";
 import { WordExpander } from "../../../../../server/search/matching/expand.js";
 import type { QueryPlan } from "../../../../../server/search/matching/plan.js";
 import { analyser } from "../../record.js";
@@ -43,9 +43,17 @@ export class MadeDictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
     readonly together: Record<string, number> = {},
-    /** Caches the ways to split words. */
-    readonly cuts: CutsCache | null = null,
+    /** Remembers words. Null if every word must be looked up. */
+    readonly words: WordMemory | null = null,
   ) {}
+
+  memory(_fields: SearchedFields): WordMemory | null {
+    return this.words;
+  }
+
+  memoryFor(): WordMemory | null {
+    return this.words;
+  }
 
   /** Supports only words with a single term. */
   *company({ words, candidates }: CompanyProgram): Work<CompanyResult> {
@@ -101,10 +109,14 @@ export function expander(
         count: 1,
       })),
     },
-    variants: [],
-    languages: [],
-    slots: [0],
-    infixSlots: Object.keys(dictionary.containing).length > 0 ? [0] : [],
+    joins: [],
+    synonyms: [],
+    fields: {
+      slots: [0],
+      infixSlots: Object.keys(dictionary.containing).length > 0 ? [0] : [],
+      languages: [],
+      key: "0",
+    },
     typoPolicy,
     typosPerWordMax: 64,
     scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },

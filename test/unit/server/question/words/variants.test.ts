@@ -8,11 +8,14 @@ import { type TextAnalyser, textAnalyser } from "../../../../../server/catalog/s
 import { type QueryText, readQueryText } from "../../../../../server/question/words/query-text.js";
 import { SynonymMap } from "../../../../../server/question/words/synonyms.js";
 import {
-  cutsOf,
-  looseSplits,
+  type Form,
+  joinedForms,
+  joinsOf,
+  looseSplitForms,
+  splitForms,
+  stemForm,
   stemTerms,
-  type Variant,
-  variantsOf,
+  synonymVariants,
 } from "../../../../../server/question/words/variants.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 import { schema } from "../../record.js";
@@ -33,17 +36,24 @@ const read = (q: string, stopWords: string[] = []): QueryText =>
   });
 
 /**
- * Formats a variant as `covers:terms`, with + between terms that must be adjacent, | between others, and *
- * after a prefix.
+ * Formats a form's terms, with + between terms that must be adjacent, | between others, and * after a
+ * prefix.
  */
-const shown = ({ covers, terms, sequence, prefix }: Variant): string =>
-  `${covers.join("")}:${terms.join(sequence ? "+" : "|")}${prefix ? "*" : ""}`;
+const shown = ({ terms, sequence, prefix }: Form): string =>
+  `${terms.join(sequence ? "+" : "|")}${prefix ? "*" : ""}`;
 
+/** Returns all forms except splits of words, each after the numbers of the words that it stands for. */
 function variants(
   q: string,
-  { languages = [] as number[], groups = [] as SynonymGroup[], sku = false } = {},
+  { languages = [] as number[], groups = [] as SynonymGroup[], sku = false, stopWords = [] as string[] } = {},
 ): string[] {
-  return variantsOf(read(q), languages, new SynonymMap(groups, analyser), sku).map(shown);
+  const text = read(q, stopWords);
+  const forms = [
+    ...text.words.map((word, i) => ({ covers: [i], form: stemForm(word, languages) })),
+    ...joinsOf(text, sku).flatMap((join) => joinedForms(join).map((form) => ({ covers: join.covers, form }))),
+    ...synonymVariants(text, new SynonymMap(groups, analyser), languages),
+  ];
+  return forms.flatMap(({ covers, form }) => (form === null ? [] : `${covers.join("")}:${shown(form)}`));
 }
 
 const group = (type: SynonymGroup["type"], synonyms: string[], root: string | null = null): SynonymGroup => ({
@@ -73,15 +83,14 @@ describe("joined and split words", () => {
   });
 
   it("does not join across a stop word, a quote or a letter still being typed", () => {
-    const joined = (q: string, stop: string[] = []): string[] =>
-      variantsOf(read(q, stop), [], new SynonymMap([], analyser), false).map(shown);
+    const joined = (q: string, stopWords: string[] = []): string[] => variants(q, { stopWords });
     expect(joined("pin up", ["up"])).toEqual([]);
     expect(joined('"ab" cd')).toEqual([]);
     expect(joined("for m")).toEqual([]);
   });
 
   it("cuts words in two, and between letters and digits", () => {
-    const cuts = (q: string): string[] => cutsOf(read(q).words[0]!).map((terms) => terms.join("+"));
+    const cuts = (q: string): string[] => splitForms(read(q).words[0]!).map(shown);
     expect(cuts("wifi")).toEqual(["wi+fi"]);
     expect(cuts("tshirt")).toEqual(["t+shirt", "ts+hirt", "tsh+irt", "tshi+rt"]);
     expect(cuts("iphone15")).toEqual(["iphone+15"]);
@@ -93,13 +102,13 @@ describe("joined and split words", () => {
 
   it("cuts a number anywhere on request", () => {
     const [word] = read("ab12").words;
-    expect(looseSplits(word!, 0).map(shown)).toEqual([
-      "0:a+b12",
-      "0:a+b+12",
-      "0:a+b1+2",
-      "0:ab+12",
-      "0:ab+1+2",
-      "0:ab1+2",
+    expect(looseSplitForms(word!).map(shown)).toEqual([
+      "a+b12",
+      "a+b+12",
+      "a+b1+2",
+      "ab+12",
+      "ab+1+2",
+      "ab1+2",
     ]);
   });
 

@@ -1,8 +1,8 @@
 // Computes the average lengths of fields and documents. Scoring compares a document's lengths to them. Pure
 // functions.
-import type { KnownWords } from "../../question/words/typos/ranked-typos.js";
+import type { KnownWords } from "./typos/ranked-typos.js";
 
-/** Average number of tokens in each queried field, in the order of the plan's slots. */
+/** Average number of tokens in each queried field, in the order of the fields' slots. */
 export interface AverageLengths {
   /** Averaged over the documents that have the field. */
   readonly present: readonly number[];

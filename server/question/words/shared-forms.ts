@@ -1,0 +1,37 @@
+// Collects the found forms that stand for several of a query's words: the words joined, the joined words
+// split in other places, part numbers and synonyms. Pure functions.
+import { ALT_SPLIT } from "../../../engine-wasm/assembly/layout.js";
+import type { FoundForm, FoundVariant } from "./alternatives.js";
+import type { Join } from "./variants.js";
+
+const NONE: readonly FoundVariant[] = [];
+
+/**
+ * `joined` are the found forms of the joins, in the order of the joins. Returns the joined words first, then
+ * their splits, part numbers, and the synonyms, each form once.
+ */
+export function sharedForms(
+  joins: readonly Join[],
+  joined: readonly (readonly FoundForm[])[],
+  synonyms: readonly FoundVariant[],
+): readonly FoundVariant[] {
+  if (joined.every(isEmpty)) return synonyms.length === 0 ? NONE : synonyms;
+  const all = joins.flatMap(({ covers, isSku }, i) =>
+    joined[i]!.map(({ form, frequency }) => ({ covers, form, frequency, isSku })),
+  );
+  const isSplit = ({ form }: FoundForm): boolean => form.kind === ALT_SPLIT;
+  const ordered = [
+    ...all.filter((one) => !one.isSku && !isSplit(one)),
+    ...all.filter(isSplit),
+    ...all.filter(({ isSku }) => isSku),
+  ].map(({ covers, form, frequency }) => ({ covers, form, frequency }));
+  return [...new Map(ordered.map((one) => [keyOf(one), one])).values(), ...synonyms];
+}
+
+function keyOf({ covers, form }: FoundVariant): string {
+  return `${covers.join()} ${form.prefix} ${form.terms.join(" ")}`;
+}
+
+function isEmpty(list: readonly unknown[]): boolean {
+  return list.length === 0;
+}

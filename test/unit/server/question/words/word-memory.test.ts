@@ -1,0 +1,82 @@
+// Which words are remembered, for which queries, and that the same words are searched whether they are
+// remembered or looked up.
+import { describe, expect, it } from "vitest";
+import { run } from "../../../../../server/ground/jobs/work.js";
+import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
+import { foundWord } from "../../../../../server/question/words/alternatives.js";
+import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
+import type { QueryWord } from "../../../../../server/question/words/query-text.js";
+import { WordMemory } from "../../../../../server/question/words/word-memory.js";
+import { expander, MadeDictionary } from "./made-dictionary.js";
+
+const STATISTICS = { liveRows: 100, slots: [{ totalLength: 400, documents: 50 }] };
+const FIELDS = { slots: [0], infixSlots: [], languages: [], key: "0" };
+const word = (term: string, more: Partial<QueryWord> = {}): QueryWord => ({
+  terms: [term],
+  prefix: false,
+  typosMax: 0,
+  typosAtLast: 0,
+  quoted: false,
+  count: 1,
+  ...more,
+});
+const FINDINGS = { exact: 3, literal: 3, prefix: null, infixes: [], stem: null, splits: [] };
+const found = foundWord(word("shoe"), FINDINGS, { documents: 100, languages: [] });
+
+describe("remembered words", () => {
+  it("are told apart by what is looked up for them", () => {
+    const memory = new WordMemory(STATISTICS);
+    memory.keepWord(word("shoe"), found);
+    expect(memory.word(word("shoe", { typosMax: 2, count: 3 }))).toBe(found);
+    expect(memory.word(word("shoe", { prefix: true }))).toBeNull();
+    expect(memory.word(word("shoe", { quoted: true }))).toBeNull();
+    expect(memory.word(word("shoes"))).toBeNull();
+    const join = { covers: [0, 1], term: "ab12", begun: false, isSku: false };
+    memory.keepJoin(join, []);
+    expect(memory.join({ ...join, covers: [2, 3] })).toEqual([]);
+    expect(memory.join({ ...join, begun: true })).toBeNull();
+    expect(memory.lengths).toEqual({ present: [8], all: [4] });
+  });
+
+  it("are evicted when least recently used", () => {
+    const memory = new WordMemory(STATISTICS);
+    memory.keepWord(word("kept"), found);
+    memory.keepWord(word("left"), found);
+    for (let i = 0; i < 9_000; i++) {
+      memory.keepWord(word(`word${i}`), found);
+      memory.word(word("kept"));
+    }
+    expect(memory.word(word("kept"))).toBe(found);
+    expect(memory.word(word("left"))).toBeNull();
+  });
+
+  it("belong to one generation and one set of fields", () => {
+    const cache = new ExpansionCache(new CacheMeter());
+    const put = (generation: number): void =>
+      cache.put(generation, { slots: [0], words: [] }, { ...STATISTICS, words: [], suspects: [] });
+    expect(cache.memoryFor(1, FIELDS, STATISTICS)).toBeNull();
+    put(1);
+    const memory = cache.memoryFor(1, FIELDS, STATISTICS);
+    expect(cache.memory(1, FIELDS)).toBe(memory);
+    expect(cache.memory(1, { ...FIELDS, key: "0 0" })).toBeNull();
+    put(2);
+    expect(cache.memory(1, FIELDS)).toBeNull();
+    expect(cache.memory(2, FIELDS)).toBeNull();
+  });
+
+  it("are not looked up again, and are searched as before", async () => {
+    const frequencies = { wifi: 5, wi: 7, fi: 8, shoe: 2 };
+    const dictionary = new MadeDictionary(100, frequencies, {}, {}, {}, new WordMemory(STATISTICS));
+    const query = () => expander(dictionary, "auto", ["wifi", 0], ["shoe", 0]);
+    expect(query().remembered()).toBeNull();
+    const first = await run(query().asWritten());
+    expect(query().remembered()?.words).toEqual(first.words);
+    expect((await run(query().asWritten())).words).toEqual(first.words);
+    expect(first.words[0]!.alternatives.map(({ terms }) => terms.map(({ term }) => term))).toEqual([
+      ["wifi"],
+      ["wi", "fi"],
+    ]);
+    const asked = dictionary.asked.map(({ words }) => words.map(({ term }) => term));
+    expect(asked).toEqual([["wifi", "shoe", "wi", "fi", "sh", "oe"]]);
+  });
+});
