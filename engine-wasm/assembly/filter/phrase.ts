@@ -4,7 +4,7 @@
 
 import { checkDeadline } from "../env";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
-import { Bits } from "../memory/bitset";
+import { Bits, bitsNext } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { termAt } from "../program/program-terms";
 import { termIs, termLowerBound } from "../segment/dictionary";
@@ -66,7 +66,7 @@ export class PhraseReader {
         cursorAddTo(this.cursorAt(0), bits);
       } else {
         this.elementCursor = changetype<Cursor>(scratch(CURSOR_BYTES));
-        if (!hasElements || this.openTerm(this.elementCursor, 0, 0, slot)) this.leap(bits, true, hasElements);
+        if (!hasElements || this.openElements(slot)) this.leap(bits, true, hasElements);
       }
     }
     scratchRewind(mark);
@@ -77,15 +77,18 @@ export class PhraseReader {
    * before any rows or positions are read.
    */
   open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
+    for (let i: u32 = 0; i < termCount; i++) {
+      const term = termAt(terms, i);
+      term.findIn(from);
+      if (term.first == term.end) return false;
+    }
     this.segment = from;
     this.count = termCount;
     this.cursors = scratch(<usize>this.count * CURSOR_BYTES);
     this.runs = scratch(<usize>this.count * RUN_BYTES);
     this.positions = Positions.make();
-    for (let i: u32 = 0; i < this.count; i++) {
-      const term = termAt(terms, i);
-      if (!this.openTerm(this.cursorAt(i), term.at, term.length, slot)) return false;
-    }
+    for (let i: u32 = 0; i < this.count; i++)
+      if (!this.openList(this.cursorAt(i), termAt(terms, i).first, slot)) return false;
     this.lead = 0;
     for (let i: u32 = 1; i < this.count; i++)
       if (this.cursorAt(i).count < this.cursorAt(this.lead).count) this.lead = i;
@@ -102,10 +105,14 @@ export class PhraseReader {
     return this.cursorAt(0);
   }
 
+  /** Opens the cursor on the element starts of one slot. Returns false if no row has elements there. */
+  private openElements(slot: u32): bool {
+    const empty = termLowerBound(this.segment, 0, 0);
+    return termIs(this.segment, empty, 0, 0) && this.openList(this.elementCursor, empty, slot);
+  }
+
   /** Opens a cursor on a term's list in one slot. Returns false if there is no such list. */
-  private openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
-    const term = termLowerBound(this.segment, at, length);
-    if (!termIs(this.segment, term, at, length)) return false;
+  private openList(cursor: Cursor, term: u32, slot: u32): bool {
     const end = Seg.listsAt(this.segment, term + 1);
     let list = Seg.listsAt(this.segment, term);
     while (list < end) {
@@ -118,23 +125,34 @@ export class PhraseReader {
 
   /** Visits the rows with all terms and adds the matching ones to `bits`. */
   private leap(bits: usize, ordered: bool, hasElements: bool): void {
-    for (let row = this.nextRow(0); row != TERMINATED; row = this.nextRow(row + 1)) {
+    for (let row = this.nextRow(0, 0); row != TERMINATED; row = this.nextRow(row + 1, 0)) {
       if (this.standsAt(row, ordered, hasElements)) Bits.add(bits, row);
     }
   }
 
-  /** The first row >= target with all terms, or TERMINATED. Targets must not decrease. */
-  nextRow(target: u32): u32 {
-    let row = cursorSeek(this.cursorAt(this.lead), target);
+  /**
+   * The first row >= target in the bitset `among` with all terms, or TERMINATED. If `among` is 0, all rows
+   * are in it. Targets must not decrease.
+   */
+  nextRow(target: u32, among: usize): u32 {
+    const lead = this.cursorAt(this.lead);
+    let row = cursorSeek(lead, target);
     while (row != TERMINATED && !failed()) {
+      if (among != 0 && !Bits.has(among, row)) {
+        const rows = Seg.rows(this.segment);
+        const next = bitsNext(among, row + 1, rows);
+        row = next == rows ? TERMINATED : cursorSeek(lead, next);
+        continue;
+      }
       let next = row;
-      for (let i: u32 = 0; i < this.count && next == row; i++) next = cursorSeek(this.cursorAt(i), row);
+      for (let i: u32 = 0; i < this.count && next == row; i++)
+        if (i != this.lead) next = cursorSeek(this.cursorAt(i), row);
       if (next == row) {
         if ((++this.rowsFound & ROWS_A_CHECK) == 0) checkDeadline();
         return row;
       }
       if (next == TERMINATED) return TERMINATED;
-      row = cursorSeek(this.cursorAt(this.lead), next);
+      row = cursorSeek(lead, next);
     }
     return TERMINATED;
   }
@@ -152,6 +170,11 @@ export class PhraseReader {
       Mem.putU32(this.runAt(i) + 8, first);
     }
     return true;
+  }
+
+  /** Starts over with the current row's positions, after `readRow`. */
+  rereadRow(): void {
+    for (let i: u32 = 0; i < this.count; i++) Mem.putU32(this.runAt(i) + 8, Mem.u32At(this.runAt(i)));
   }
 
   /** True if the row has at least one match of the phrase. */

@@ -7,7 +7,6 @@ import { Mem } from "../memory/mem";
 import { termAt } from "../program/program-terms";
 import { Alternative, alternativeAt, SearchProgram, Word } from "../program/search-program";
 import { NOT_QUERIED } from "../program/slots";
-import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
 import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
@@ -38,11 +37,8 @@ export function openLists(segment: usize, program: SearchProgram, alternative: A
   alternative.listCount = 0;
   for (let i: u32 = 0; i < alternative.termCount; i++) {
     const term = termAt(alternative.terms, i);
-    const first = termLowerBound(segment, term.at, term.length);
-    let end = first;
-    if (term.prefix != 0) end = termPrefixEnd(segment, first, term.at, term.length);
-    else if (termIs(segment, first, term.at, term.length)) end = first + 1;
-    for (let found = first; found < end && !failed(); found++) {
+    term.findIn(segment);
+    for (let found = term.first; found < term.end && !failed(); found++) {
       if ((found & TERMS_A_CHECK) == 0) checkDeadline();
       openTerm(segment, program, alternative, found);
     }

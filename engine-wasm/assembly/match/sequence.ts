@@ -5,10 +5,9 @@
 import { NOWHERE, PhraseReader } from "../filter/phrase";
 import { STATUS_DAMAGED } from "../layout";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
-import { Bits, bitsNext } from "../memory/bitset";
 import { putVarintU32 } from "../memory/varint";
 import { TERMINATED } from "../segment/postings";
-import { Field, findField, Seg } from "../segment/segment";
+import { Field, findField } from "../segment/segment";
 import { fail, failed } from "../status";
 import {
   LIST_BLOCK_BYTES,
@@ -63,13 +62,12 @@ export class Sequences {
     phrase.open(segment, terms, termCount, slot);
     listBegin(this.writer, scratch(bytes), phrase.rowsMax(), norms);
     if (norms == 0) fail(STATUS_DAMAGED);
-    const rows = Seg.rows(segment);
-    for (let from = bitsNext(bits, 0, rows); from < rows && !failed(); ) {
-      const row = phrase.nextRow(from);
-      if (row == TERMINATED) break;
-      if (Bits.has(bits, row)) this.addRow(row);
-      from = bitsNext(bits, row + 1, rows);
-    }
+    for (
+      let row = phrase.nextRow(0, bits);
+      row != TERMINATED && !failed();
+      row = phrase.nextRow(row + 1, bits)
+    )
+      this.addRow(row);
     const any = !failed() && listEnd(this.writer, slot, this.sink);
     this.end = sinkEnd(this.sink);
     scratchRewind(any ? (this.end + 15) & ~15 : before);
@@ -92,7 +90,7 @@ export class Sequences {
     for (let at = phrase.placeFrom(0); at != NOWHERE; at = phrase.placeFrom(at + 1)) places++;
     if (places == 0) return;
     listPosting(this.writer, row, places);
-    phrase.readRow();
+    phrase.rereadRow();
     let previous: u32 = 0;
     for (let at = phrase.placeFrom(0); at != NOWHERE; at = phrase.placeFrom(at + 1)) {
       this.writer.positionsEnd = putVarintU32(this.writer.positionsEnd, at - previous);

@@ -15,6 +15,10 @@ export const NO_SPAN: i32 = -1;
 /** First 8 bytes as a big-endian number, padded with zeros. Keys sort in the same order as the bytes. */
 export function prefixKey(at: usize, length: u32): u64 {
   if (length >= 8) return bswap<u64>(Mem.u64At(at));
+  if (length >= 4) {
+    const end = (<u64>Mem.u32At(at + length - 4)) << ((length - 4) << 3); // may overlap the first 4 bytes
+    return bswap<u64>(end | <u64>Mem.u32At(at));
+  }
   let key: u64 = 0;
   for (let i: u32 = 0; i < length; i++) key |= (<u64>Mem.u8At(at + i)) << (56 - (i << 3));
   return key;

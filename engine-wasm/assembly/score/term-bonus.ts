@@ -8,7 +8,6 @@ import { Bits, bitsNone, bitsOr } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { termAt } from "../program/program-terms";
 import { BONUS_LINE, BonusTerm, RankProgram } from "../program/rank-program";
-import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
 import {
   BLOCK_BUFFER_BYTES,
   CURSOR_BYTES,
@@ -68,11 +67,8 @@ export class TermBonus {
   private addRows(one: BonusTerm): void {
     one.bits = 0;
     const term = termAt(one.term, 0);
-    const first = termLowerBound(this.segment, term.at, term.length);
-    let end = first;
-    if (term.prefix != 0) end = termPrefixEnd(this.segment, first, term.at, term.length);
-    else if (termIs(this.segment, first, term.at, term.length)) end = first + 1;
-    for (let found = first; found < end && !failed(); found++) {
+    term.findIn(this.segment);
+    for (let found = term.first; found < term.end && !failed(); found++) {
       const listsEnd = Seg.listsAt(this.segment, found + 1);
       let list = Seg.listsAt(this.segment, found);
       while (list < listsEnd) {

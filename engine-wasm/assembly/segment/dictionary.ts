@@ -2,17 +2,20 @@
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
-import { compareBytes } from "../memory/order";
+import { compareBytes, equalBytes, prefixKey } from "../memory/order";
 import { Seg } from "./segment";
 
 /** The first term >= the `length` bytes at `at`, or the number of terms if there is none. */
 export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
+  const key = prefixKey(at, length);
   let low: u32 = 0;
   let high = Seg.terms(segment);
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compareBytes(Seg.termAt(segment, middle), Seg.termLength(segment, middle), at, length) < 0)
-      low = middle + 1;
+    const own = Seg.termAt(segment, middle);
+    const ownLength = Seg.termLength(segment, middle);
+    const ownKey = prefixKey(own, ownLength);
+    if (ownKey < key || (ownKey == key && compareBytes(own, ownLength, at, length) < 0)) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -21,20 +24,29 @@ export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
 /** True if term number `term` exists and has exactly these bytes. */
 export function termIs(segment: usize, term: u32, at: usize, length: u32): bool {
   if (term >= Seg.terms(segment) || Seg.termLength(segment, term) != length) return false;
-  return compareBytes(Seg.termAt(segment, term), length, at, length) == 0;
+  return equalBytes(Seg.termAt(segment, term), at, length);
 }
 
 /** The first term >= `from` that does not start with the bytes; `from` must be their lower bound. */
 export function termPrefixEnd(segment: usize, from: u32, at: usize, length: u32): u32 {
   let low = from;
   let high = Seg.terms(segment);
+  let step: u32 = 1; // doubled until it is too large, because most prefixes have few terms
+  while (low + step <= high && startsWith(segment, low + step - 1, at, length)) {
+    low += step;
+    step <<= 1;
+  }
+  high = min(high, low + step - 1);
   while (low < high) {
     const middle = (low + high) >> 1;
-    const shared = min(length, Seg.termLength(segment, middle));
-    if (compareBytes(Seg.termAt(segment, middle), shared, at, length) <= 0) low = middle + 1;
+    if (startsWith(segment, middle, at, length)) low = middle + 1;
     else high = middle;
   }
   return low;
+}
+
+function startsWith(segment: usize, term: u32, at: usize, length: u32): bool {
+  return Seg.termLength(segment, term) >= length && equalBytes(Seg.termAt(segment, term), at, length);
 }
 
 export abstract class Dict {
