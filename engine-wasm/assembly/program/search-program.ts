@@ -108,13 +108,22 @@ export class Facet {
   entryCount: u32;
 }
 
+/** A queried slot. */
+@unmanaged
+class SlotWeights {
+  weight: f64;
+  averageLength: f64;
+  occurrences: usize; // table of `slotOccurrences`; 0 = not computed yet
+  lengths: usize; // table of `slotLengths`
+}
+
+const SLOT_BYTES: usize = (offsetof<SlotWeights>() + 7) & ~7;
 const ALTERNATIVE_BYTES: usize = (offsetof<Alternative>() + 7) & ~7;
 const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
 const PHRASE_BYTES: usize = offsetof<Phrase>();
 const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
-// Two f64 tables by norm byte: occurrences, then lengths (length-tables.ts).
-const SLOT_BYTES: usize = NORMS << 4;
+const TABLE_BYTES: usize = NORMS << 3; // an f64 table by norm byte (length-tables.ts)
 
 // Longer documents are scored as if their length were this multiple of the average.
 const LENGTHS_MOST: f64 = 2;
@@ -221,7 +230,8 @@ export class SearchProgram {
   sortCount: u32;
   facetCount: u32;
   mainFilter: Filter;
-  slotTables: usize;
+  lengthShare: f64; // how strongly field and document length influence the score
+  slotWeights: usize;
   slotFlags: usize; // u8 by slot index: SLOT_* flags
   words: usize;
   phrases: usize;
@@ -263,15 +273,25 @@ export class SearchProgram {
 
   /**
    * Returns a table, f64 by norm byte: what one occurrence of a term in a field of that length adds to a
-   * row's sum.
+   * row's sum. It is computed when it is first needed, because a query's words are in few of the slots.
    */
   slotOccurrences(index: u32): usize {
-    return this.slotTables + <usize>index * SLOT_BYTES;
+    const slot = this.slotAt(index);
+    if (slot.occurrences == 0) {
+      slot.occurrences = slot.lengths + TABLE_BYTES;
+      putOccurrences(slot.occurrences, slot.weight, this.lengthShare, slot.averageLength);
+    }
+    return slot.occurrences;
   }
 
   /** Returns a table, f64 by norm byte: how much a field of that length adds to its document's length. */
   slotLengths(index: u32): usize {
-    return this.slotOccurrences(index) + (NORMS << 3);
+    return this.slotAt(index).lengths;
+  }
+
+  private slotAt(index: u32): SlotWeights {
+    if (CHECKED) assert(index < this.slotCount, "a slot is one of the query's");
+    return changetype<SlotWeights>(this.slotWeights + <usize>index * SLOT_BYTES);
   }
 
   /** Reads and checks the whole program. The result may be used only if `failed()` is false. */
@@ -293,7 +313,8 @@ export class SearchProgram {
     if (lengthShare > 1) programBad();
     this.proximityWeight = reader.weight();
     const averageLength = reader.weight();
-    this.readSlots(reader, lengthShare);
+    this.lengthShare = lengthShare;
+    this.readSlots(reader);
     this.shortest = saturation * (1 - lengthShare);
     this.perToken = averageLength == 0 ? 0 : (saturation * lengthShare) / averageLength;
     this.longest = averageLength * LENGTHS_MOST;
@@ -313,19 +334,23 @@ export class SearchProgram {
     if (carries) this.ranking.sumIsPlain = false;
   }
 
-  private readSlots(reader: ProgramReader, lengthShare: f64): void {
+  private readSlots(reader: ProgramReader): void {
     this.slotCount = reader.countWithin(reader.u16(), SLOT_LEAST);
     this.slots = Slots.make(this.slotCount);
-    this.slotTables = scratch(<usize>this.slotCount * SLOT_BYTES);
+    this.slotWeights = scratch(<usize>this.slotCount * SLOT_BYTES);
+    const tables = scratch(2 * <usize>this.slotCount * TABLE_BYTES);
     this.slotFlags = scratch(this.slotCount);
     for (let i: u32 = 0; i < this.slotCount; i++) {
       this.slots.put(i, reader.u16());
       const flags = reader.u8();
       if (flags > <u32>SLOT_INFIX) programBad();
       Mem.putU8(this.slotFlags + <usize>i, flags);
-      const weight = reader.weight();
-      putOccurrences(this.slotOccurrences(i), weight, lengthShare, reader.weight());
-      putLengths(this.slotLengths(i), weight);
+      const slot = this.slotAt(i);
+      slot.weight = reader.weight();
+      slot.averageLength = reader.weight();
+      slot.occurrences = 0;
+      slot.lengths = tables + 2 * <usize>i * TABLE_BYTES;
+      putLengths(slot.lengths, slot.weight);
     }
     this.slots.finish();
   }
