@@ -78,6 +78,11 @@ export class Closeness {
     return sum;
   }
 
+  /** The most that closeness can add to a row's score for the word and the one before it. */
+  pairMost(word: u32): f64 {
+    return this.program.proximityWeight * this.weightOf(word);
+  }
+
   /** True if both the word and the one before it are among `words`. */
   private isPair(words: u64, word: u32): bool {
     return hasWord(words, word - 1) && hasWord(words, word);

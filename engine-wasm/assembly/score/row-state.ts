@@ -20,7 +20,7 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
  * The set of all of the query's words, as a bit mask. Words after the 64th have no bit and count as present.
  */
 export const ALL_WORDS: u64 = ~0;
-const WORDS_WITH_BIT: u32 = 64;
+export const WORDS_WITH_BIT: u32 = 64;
 
 /** The bit of the query word with this index. */
 export function wordBit(index: u32): u64 {

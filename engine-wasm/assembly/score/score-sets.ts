@@ -7,8 +7,8 @@
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
-import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits, bitsCopy, bitsCount, bitsMove } from "../memory/bitset";
+import { scratchZeroed } from "../memory/arena";
+import { Bits, bitsCopyOf, bitsCount, bitsMove, bitsNew } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows, numberRows } from "../memory/numbered";
@@ -21,6 +21,7 @@ import { ListBounds } from "./bounds/list-bounds";
 import { Promising } from "./bounds/promising";
 import { RowLengths } from "./bounds/row-lengths";
 import { ALL_ALTERNATIVES, BEST_ALTERNATIVES, ShortRows, WORDS_LEFT } from "./bounds/short-rows";
+import { WordsPresent } from "./bounds/words-present";
 import { Candidates } from "./candidates";
 import { NearLists } from "./near-lists";
 import { WordScores } from "./score-words";
@@ -42,6 +43,7 @@ export class SetVisitor {
   candidates: Candidates;
   lengths: RowLengths;
   short: ShortRows;
+  present: WordsPresent;
   promising: Promising;
   rows: u32;
   rangeRows: u32;
@@ -69,6 +71,7 @@ export class SetVisitor {
     const lists = ListBounds.make(program, words);
     made.lengths = RowLengths.make(program, words);
     made.short = ShortRows.make(program, made.lengths, lists);
+    made.present = WordsPresent.make(program, signals.closeness, made.short);
     made.promising = Promising.make(program, signals, words, made.lengths, lists);
     for (let i: u32 = 0; i < program.wordCount; i++)
       if (program.wordAt(i).mostBehind > 0) made.anyBehind = true;
@@ -79,6 +82,7 @@ export class SetVisitor {
   beginSegment(segment: usize, summary: usize): void {
     this.lengths.beginSegment(segment, summary);
     this.short.beginSegment();
+    this.present.beginSegment();
     this.promising.beginSegment();
   }
 
@@ -99,9 +103,8 @@ export class SetVisitor {
       this.visitFull(matching, signals.bestState, false);
       return;
     }
-    const left = scratch(Bits.bytes(this.rows));
-    const set = scratch(Bits.bytes(this.rows));
-    bitsCopy(left, matching, this.rows);
+    const left = bitsCopyOf(matching, this.rows);
+    const set = bitsNew(this.rows);
     if (apart != 0) {
       this.take(set, left, apart, 0);
       this.visitApart(set);
@@ -217,6 +220,8 @@ export class SetVisitor {
     const cut = this.candidates.scoreCut(least, state);
     const bonus = this.signals.bonusMost(state) / RELEVANCE_SCALE;
     let some = this.short.among(set, count, from, to, cut - bonus, which);
+    if (which == WORDS_LEFT)
+      some = this.present.among(some, from, to, cut + this.signals.scoreMost() - bonus);
     if (some == set && oneState) some = this.promising.among(set, count, from, to, cut, state);
     if (CHECKED)
       assert(
@@ -316,6 +321,7 @@ export class SetVisitor {
    * words in descending order of maximum score, and visits each word's remaining rows.
    */
   private visitByWord(set: usize, left: usize): void {
+    this.words.leftOnly = true;
     for (let done: u32 = 0; done < this.program.wordCount && !failed(); done++) {
       let best = this.program.wordAt(0);
       let most: f64 = 0;
@@ -329,6 +335,7 @@ export class SetVisitor {
       if (best.rows == 0 || !this.canEnter(most, 0)) return;
       this.take(set, left, best.rows, 0);
       this.short.wordsChanged();
+      this.present.wordsChanged();
       this.visitMixed(set, 0, most, WORDS_LEFT);
       best.rows = 0;
     }

@@ -69,6 +69,8 @@ export class WordScores {
   normsOfSlot: usize; // u32 address of the norm bytes by slot index; 0 = no row has a value
   buffer: usize;
   rows: u32; // number of rows in the segment
+  // Whether to score only words whose `rows` is not 0, because the rows to score have no other word.
+  leftOnly: bool;
   steps: u32; // number of postings read and rows rated since the last deadline check
 
   static make(program: SearchProgram): WordScores {
@@ -83,6 +85,7 @@ export class WordScores {
   beginSegment(segment: usize): void {
     const program = this.program;
     this.rows = Seg.rows(segment);
+    this.leftOnly = false;
     for (let i: u32 = 0; i < program.slotCount; i++) {
       const field = findField(segment, program.slots.at(i));
       Mem.putU32(this.normsOfSlot + ((<usize>i) << 2), field == 0 ? 0 : <u32>Field.norms(segment, field));
@@ -111,6 +114,7 @@ export class WordScores {
     }
     for (let i: u32 = 0; i < program.wordCount && !failed(); i++) {
       const word = program.wordAt(i);
+      if (this.leftOnly && word.rows == 0) continue;
       if (states) fill(this.best, NO_SCORE, count);
       let first = true;
       for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) {

@@ -11,7 +11,7 @@
 import { checkDeadline } from "../../env";
 import { listAt } from "../../match/alternative-lists";
 import { scratch, scratchZeroed } from "../../memory/arena";
-import { Bits } from "../../memory/bitset";
+import { Bits, bitsNew } from "../../memory/bitset";
 import { Mem } from "../../memory/mem";
 import { Alternative, alternativeAt, SearchProgram, TIER_BEST, Word } from "../../program/search-program";
 import { ListBounds } from "./list-bounds";
@@ -103,7 +103,7 @@ export class ShortRows {
     const program = this.program;
     this.known = true;
     this.lengths.need();
-    this.rows = scratch(Bits.bytes(this.lengths.rows));
+    this.rows = bitsNew(this.lengths.rows);
     if (this.sums == 0) {
       this.sums = scratch((<usize>this.alternatives) << 3);
       this.mosts = scratch((<usize>this.alternatives) << 3);
@@ -170,6 +170,20 @@ export class ShortRows {
       sums += (<usize>word.alternativeCount) << 3;
     }
     return score * ROUNDING;
+  }
+
+  /**
+   * Writes an upper bound on what each word adds to any row's score in the current segment, f64 by word.
+   * `among` must have been called in the segment.
+   */
+  putWordMosts(to: usize): void {
+    const program = this.program;
+    let sums = this.sums;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const word = program.wordAt(i);
+      Mem.putF64(to + ((<usize>i) << 3), this.wordMost(word, sums, this.lengths.leastSaturation) * ROUNDING);
+      sums += (<usize>word.alternativeCount) << 3;
+    }
   }
 
   private wordMost(word: Word, sums: usize, saturation: f64): f64 {

@@ -174,6 +174,31 @@ test("queries of many words, even more than a row has bits for", () => {
   );
 });
 
+test("rows that have few of many words", () => {
+  const pick = picker(7);
+  const terms = Array.from({ length: 30 }, (_, i) => `word${i}`);
+  const text = (length: number): string => Array.from({ length }, () => pick(terms)).join(" ");
+  const documents = Array.from({ length: 9000 }, (_, i) => ({
+    ...document(i, pick),
+    title: text(pick([2, 4, 9])),
+    brand: pick(["", text(1), text(2)]),
+  }));
+  const made = makeCatalogue(module, bench, groupsOf(documents, [6000]), (i) => i % 5 === 1);
+  for (let i = 0; i < effort(6, 40); i++) {
+    const words = Array.from({ length: pick([2, 5, 9, 15]) }, (): SearchWord => {
+      const boost = pick([6, 3, 1, 0.2]);
+      const one = {
+        ...alternative(pick),
+        infixOnly: false,
+        boost,
+        terms: [{ term: pick(terms), prefix: false }],
+      };
+      return { weight: boost, alternatives: [one] };
+    });
+    check(made, { ...program(pick), mode: pick(["any", "byScore"]), k: pick([1, 10]), words });
+  }
+});
+
 test("rows in several ranges", () => {
   const pick = picker(5);
   const made = catalogue(34_000, [33_500], pick);
