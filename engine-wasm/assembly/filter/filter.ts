@@ -20,7 +20,7 @@ import {
   OP_OR,
   STATUS_BAD_PROGRAM,
 } from "../layout";
-import { scratch, scratchZeroed } from "../memory/arena";
+import { passScratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsCopy, bitsFill, bitsNot, bitsOr } from "../memory/bitset";
 import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
@@ -70,7 +70,7 @@ export class Filters {
       depth += code == OP_AND || code == OP_OR ? -1 : code == OP_NOT ? 0 : 1;
       deepest = max(deepest, depth);
     }
-    stack = scratch(step * <usize>deepest);
+    stack = passScratch(step * <usize>deepest);
     let top = stack - step; // address of the topmost bitset
     for (let i: u32 = 0; i < operationCount && !failed(); i++) {
       const operation = operationAt(filter, i);

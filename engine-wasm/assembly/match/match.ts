@@ -12,7 +12,7 @@ import {
   Bits,
   bitsAll,
   bitsAnd,
-  bitsCopy,
+  bitsCopyOf,
   bitsCount,
   bitsNext,
   bitsNone,
@@ -39,6 +39,7 @@ import {
   Cursor,
   cursorAddNoting,
   cursorAddTo,
+  cursorKeepTail,
   cursorRestart,
   cursorSeek,
   cursorUseBuffer,
@@ -58,6 +59,7 @@ const SEEK_ABOVE: u32 = 12; // above this many postings per remaining row, look 
 const ROWS_A_WORD: u32 = 32;
 const SEVERAL_FROM: u32 = 2048; // `several` is computed only for words with at least this many postings
 const SEEK_ROWS_MAX: u32 = 0x10000;
+const LISTS_KEPT: u32 = 256; // tails are kept decoded if there are at most this many lists
 
 /** The current segment's matching rows, and facts found while matching. Allocated in scratch memory. */
 @unmanaged
@@ -193,15 +195,10 @@ export class Matches {
     let tiers = TIER_BEST;
     for (let i: u32 = 0; i < program.wordCount; i++) tiers = max(tiers, program.wordAt(i).tiers);
     if (!program.fullFirst) tiers = TIER_BEST;
-    if (program.anyWord && (program.wordCount > 1 || !program.fullFirst)) this.full = this.copyOf(bits);
-    if (tiers > TIER_BEST) this.best = this.copyOf(bits);
-    if (tiers == TIER_MORE_TYPOS) this.fewestTypos = this.copyOf(bits);
-  }
-
-  private copyOf(bits: usize): usize {
-    const copy = scratch(Bits.bytes(this.rows));
-    bitsCopy(copy, bits, this.rows);
-    return copy;
+    if (program.anyWord && (program.wordCount > 1 || !program.fullFirst))
+      this.full = bitsCopyOf(bits, this.rows);
+    if (tiers > TIER_BEST) this.best = bitsCopyOf(bits, this.rows);
+    if (tiers == TIER_MORE_TYPOS) this.fewestTypos = bitsCopyOf(bits, this.rows);
   }
 
   /** Intersects `bits` with `having`, but first adds the neighbours that match without words to `having`. */
@@ -319,11 +316,12 @@ export class Matches {
         this.seekLeft(cursor, union, bits, several);
       } else {
         this.looked(cursor.count);
+        if (this.lists <= LISTS_KEPT) cursorKeepTail(cursor);
         if (several == 0) cursorAddTo(cursor, union);
         else cursorAddNoting(cursor, union, several);
       }
       cursorRestart(cursor);
-      cursor.rowBuffer = 0;
+      cursorUseBuffer(cursor, 0);
     }
   }
 

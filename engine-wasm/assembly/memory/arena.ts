@@ -24,6 +24,11 @@ let inside: usize = 0; // all addresses below this are inside the allocated memo
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 let confined: bool = false;
+// The part of scratch memory that `passScratch` gives out: [passStart, passEnd), up to passTop; empty if
+// passEnd is 0.
+let passStart: usize = 0;
+let passTop: usize = 0;
+let passEnd: usize = 0;
 
 /**
  * Moves the end of scratch. Nothing beyond it is accessed, except that a confined instance also reads its
@@ -32,6 +37,13 @@ let confined: bool = false;
 function scratchTo(end: usize): void {
   scratchTop = end;
   if (CHECKED) Mem.end = confined ? memoryEnd() : end;
+}
+
+/** Discards all scratch memory. */
+function discardScratch(): void {
+  passTop = 0;
+  passEnd = 0;
+  scratchTo(top);
 }
 
 function memoryEnd(): usize {
@@ -113,7 +125,7 @@ export function reserve(bytes: usize): usize {
   if (top + HEADER + wanted < top) full(); // the sum wrapped: it exceeds 4 GiB
   if (top + HEADER + wanted > reached) reach(top + HEADER + wanted);
   top += HEADER + wanted;
-  scratchTo(top);
+  discardScratch();
   Mem.putU32(block, <u32>wanted);
   Mem.putU32(block + 4, 0);
   if (CHECKED) assert(blocksFill(), "regions lie one behind the other");
@@ -138,7 +150,7 @@ export function release(at: usize): void {
     }
     block += HEADER + size;
   }
-  scratchTo(top);
+  discardScratch();
   if (CHECKED) assert(blocksFill(), "regions lie one behind the other");
 }
 
@@ -164,7 +176,7 @@ export function shrink(at: usize, bytes: usize): void {
 
 /** Discards all scratch memory and returns space for a kernel's input of `bytes` bytes. */
 export function scratchReset(bytes: usize): usize {
-  scratchTo(top);
+  discardScratch();
   return scratch(bytes);
 }
 
@@ -183,13 +195,49 @@ export function scratch(bytes: usize): usize {
 
 /** Allocates scratch filled with zeros. */
 export function scratchZeroed(bytes: usize): usize {
-  const at = scratch(bytes);
+  return zeroed(scratch(bytes), bytes);
+}
+
+/** Fills allocated scratch with zeros, up to the next multiple of 16. Returns its address. */
+function zeroed(at: usize, bytes: usize): usize {
   if (bytes > FILLED_SINGLY) {
     Mem.fill(at, 0, bytes);
     return at;
   }
-  for (let next = at; next < scratchTop; next += 16) Mem.putV128(next, i64x2.splat(0));
+  for (let next = at; next < at + bytes; next += 16) Mem.putV128(next, i64x2.splat(0));
   return at;
+}
+
+/**
+ * Prepares for passes over similar amounts of data, one after another: sets aside `bytes` bytes of scratch,
+ * which each pass uses again, so that they stay in the processor's cache.
+ */
+export function passesBegin(bytes: usize): void {
+  passStart = scratch(bytes);
+  passEnd = scratchTop;
+  passTop = passStart;
+}
+
+/** Starts a pass. Discards what earlier passes got from `passScratch`. */
+export function passBegin(): void {
+  passTop = passStart;
+}
+
+/**
+ * Like `scratch`, for what is needed only until the next pass starts. Without passes, or if the memory set
+ * aside is used up, it is ordinary scratch.
+ */
+export function passScratch(bytes: usize): usize {
+  const at = passTop;
+  const wanted = (bytes + ALIGN) & ~ALIGN;
+  if (at == 0 || wanted > passEnd - at) return scratch(bytes);
+  passTop = at + wanted;
+  return at;
+}
+
+/** Allocates `passScratch` filled with zeros. */
+export function passScratchZeroed(bytes: usize): usize {
+  return zeroed(passScratch(bytes), bytes);
 }
 
 export function scratchMark(): usize {

@@ -1,6 +1,6 @@
 // Sets of rows, one bit per row, in u64 words. Bits at and beyond `rows` are always zero, so that counting
 // and walking need no mask. Scratch bitsets are padded to 16 bytes; bitsets inside a segment are not.
-import { scratch, scratchZeroed } from "./arena";
+import { passScratch, passScratchZeroed } from "./arena";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
@@ -45,7 +45,7 @@ export function lastMask(rows: u32): u64 {
 }
 
 export function bitsNone(rows: u32): usize {
-  return scratchZeroed(Bits.bytes(rows));
+  return passScratchZeroed(Bits.bytes(rows));
 }
 
 /** Sets all rows of `to`. */
@@ -57,9 +57,21 @@ export function bitsFill(to: usize, rows: u32): void {
 }
 
 export function bitsAll(rows: u32): usize {
-  const bits = scratch(Bits.bytes(rows));
+  const bits = bitsNew(rows);
   bitsFill(bits, rows);
   return bits;
+}
+
+/** Allocates a bitset with undefined contents in scratch memory, valid until the next pass over rows. */
+export function bitsNew(rows: u32): usize {
+  return passScratch(Bits.bytes(rows));
+}
+
+/** Allocates a copy of a bitset like `bitsNew`. */
+export function bitsCopyOf(from: usize, rows: u32): usize {
+  const copy = bitsNew(rows);
+  bitsCopy(copy, from, rows);
+  return copy;
 }
 
 export function bitsCopy(to: usize, from: usize, rows: u32): void {

@@ -4,7 +4,7 @@
 import { Filters } from "../filter/filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits, bitsCopy, bitsCount, bitsMeet, bitsNone, bitsOr, bitsRemove } from "../memory/bitset";
+import { Bits, bitsCopyOf, bitsCount, bitsMeet, bitsNone, bitsOr, bitsRemove } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { RankProgram } from "../program/rank-program";
 import { idFirst, NOT_FOUND } from "../segment/lookup";
@@ -86,8 +86,7 @@ export class Rules {
     const hidden = this.unite(RULE_HIDE, bits);
     if (hidden != 0) bitsRemove(bits, hidden, this.rows);
     if (this.pinned != 0) {
-      this.matched = scratch(Bits.bytes(this.rows));
-      bitsCopy(this.matched, bits, this.rows);
+      this.matched = bitsCopyOf(bits, this.rows);
       bitsOr(bits, this.pinned, this.rows);
       this.pinnedOnly += bitsCount(bits, this.rows) - bitsCount(this.matched, this.rows);
       if (bitsMeet(this.pinned, this.pinned, this.rows)) this.pinsApplied = true;

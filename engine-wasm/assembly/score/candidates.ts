@@ -2,8 +2,8 @@
 // offers the most promising ones first (a threshold algorithm as in Broder and others, 2003). score-sets.ts
 // determines the order in which ranges are visited.
 
-import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits, bitsNextWord } from "../memory/bitset";
+import { scratchZeroed } from "../memory/arena";
+import { Bits, bitsNew, bitsNextWord } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered } from "../memory/numbered";
@@ -68,7 +68,7 @@ export class Candidates {
   beginSegment(scored: Numbered, chosen: usize, rows: u32): void {
     this.scored = scored;
     this.chosen = chosen;
-    this.chosenBefore = scratch(Bits.bytes(rows));
+    this.chosenBefore = bitsNew(rows);
   }
 
   /**

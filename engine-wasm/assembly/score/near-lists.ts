@@ -39,7 +39,7 @@ function copyCursor(word: Word, from: Cursor): void {
   const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // copies are contiguous
   Mem.copy(changetype<usize>(copy), changetype<usize>(from), CURSOR_BYTES);
   cursorRestart(copy);
-  copy.rowBuffer = 0;
+  cursorUseBuffer(copy, 0);
   word.nearCount++;
 }
 
@@ -154,7 +154,7 @@ export class NearLists {
       if (cursor.count / SEEK_ABOVE > this.asked.count) this.seekLinks(word, cursor);
       else this.scanLinks(word, cursor);
       cursorRestart(cursor);
-      cursor.rowBuffer = 0;
+      cursorUseBuffer(cursor, 0);
     }
   }
 

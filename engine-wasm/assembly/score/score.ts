@@ -5,8 +5,8 @@
 
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
-import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits } from "../memory/bitset";
+import { scratchZeroed } from "../memory/arena";
+import { Bits, bitsNew } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Numbered, numberedNew, numberRows } from "../memory/numbered";
 import { SearchProgram } from "../program/search-program";
@@ -76,7 +76,7 @@ export class Scorer {
     const wide = this.matches.lists > LISTS_IN_RANGES;
     const range = wide ? rows : rangeOf(rows, found, RANGE_ROWS, RANGE_MATCHING);
     const first = rangeOf(rows, found, RANGE_FIRST, RANGE_MATCHING_FIRST);
-    this.chosen = scratch(Bits.bytes(rows));
+    this.chosen = bitsNew(rows);
     this.words.beginSegment(segment);
     this.sets.beginSegment(segment, summary);
     if (this.top.bySum) this.sets.visit(matching, rows, range, first, this.scored, this.chosen);

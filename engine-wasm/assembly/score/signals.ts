@@ -11,8 +11,8 @@
 
 import { ROW_HAS_WORD, ROW_MATCHED, ROW_NEIGHBOUR, SORT_RELEVANCE } from "../layout";
 import { Neighbours } from "../match/neighbours";
-import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits, bitsCopy, bitsOr } from "../memory/bitset";
+import { scratchZeroed } from "../memory/arena";
+import { Bits, bitsCopyOf, bitsOr } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows } from "../memory/numbered";
@@ -130,8 +130,7 @@ export class Signals {
     const lifted: usize = this.program.ranking.isPlain ? 0 : this.term.lifted;
     const listed = this.neighbours.listed;
     if (lifted == 0 || listed == 0) return lifted | listed;
-    const both = scratch(Bits.bytes(this.rows));
-    bitsCopy(both, lifted, this.rows);
+    const both = bitsCopyOf(lifted, this.rows);
     bitsOr(both, listed, this.rows);
     return both;
   }

@@ -6,7 +6,7 @@ import { checkDeadline } from "../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_POSITIONS, STATUS_DAMAGED } from "../layout";
 import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits } from "../memory/bitset";
+import { Bits, bitsNone } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 import { NORMS } from "../program/length-tables";
@@ -139,8 +139,8 @@ export class Starts {
     if (this.buffer == 0) this.buffer = scratch(BLOCK_BUFFER_BYTES);
     if (this.known == 0) {
       this.known = scratchZeroed(<usize>(this.rows >> PIECE_SHIFT) + 1);
-      this.starts = scratchZeroed(Bits.bytes(this.rows));
-      this.wholes = scratchZeroed(Bits.bytes(this.rows));
+      this.starts = bitsNone(this.rows);
+      this.wholes = bitsNone(this.rows);
     }
     const word = this.program.wordAt(0);
     let lists: u32 = 0;

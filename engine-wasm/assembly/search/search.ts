@@ -3,16 +3,19 @@
 
 import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";
+import { passBegin, passesBegin } from "../memory/arena";
+import { Bits } from "../memory/bitset";
 import { Result } from "../memory/result";
 import { numberOfKey } from "../rank/sort-keys";
 import { KIND_STRING } from "../segment/field-type";
-import { Snap } from "../segment/segment";
+import { Seg, Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { browse, browseNeighbours, browseRanked, OLDEST_FIRST } from "./browse";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
 import { beginQuery, beginSegment, Run } from "./run";
 
 const ROWS_A_CHECK: u32 = 1023;
+const BITSETS_A_PASS: u32 = 12; // as many bitsets as most queries need for a segment
 
 /** Runs a search program on a snapshot. Returns the address of the result, or -STATUS_*. */
 export function search(snapshot: usize, program: usize, bytes: usize): i32 {
@@ -20,6 +23,8 @@ export function search(snapshot: usize, program: usize, bytes: usize): i32 {
   const run = beginQuery(snapshot, program, bytes, false);
   if (failed()) return -status();
   const segments = Snap.count(snapshot);
+  // Nothing refers to a segment's bitsets once the next segment is visited. A single segment needs no passes.
+  if (segments > 1) passesBegin(<usize>BITSETS_A_PASS * Bits.bytes(mostRows(snapshot)));
   let found: u32 = 0;
   for (let i: u32 = 0; i < segments && !failed(); i++) {
     found += visit(run, run.browseOrder == OLDEST_FIRST ? i : segments - 1 - i);
@@ -33,6 +38,7 @@ export function search(snapshot: usize, program: usize, bytes: usize): i32 {
 /** Matches, counts and ranks one segment's rows. Returns the number of matching rows. */
 function visit(run: Run, entry: u32): u32 {
   const program = run.program;
+  passBegin();
   const here = beginSegment(run, entry);
   if (failed() || here.found == 0) return 0;
   for (let i: u32 = 0; i < program.facetCount; i++) {
@@ -44,6 +50,13 @@ function visit(run: Run, entry: u32): u32 {
   else if (!program.ranking.isPlain) browseRanked(run.signals, here.bits, here.rows);
   else browse(run.top, run.sieve, here.bits, here.rows, run.browseOrder);
   return here.found;
+}
+
+/** Number of rows in the snapshot's largest segment. */
+function mostRows(snapshot: usize): u32 {
+  let most: u32 = 0;
+  for (let i: u32 = 0; i < Snap.count(snapshot); i++) most = max(most, Seg.rows(Snap.segment(snapshot, i)));
+  return most;
 }
 
 function write(run: Run, found: u32): i32 {

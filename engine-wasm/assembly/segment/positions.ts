@@ -11,10 +11,14 @@ import { Cursor } from "./postings";
 
 /** Address after `count` varints at `at`, or 0 if `end` is reached first. */
 function skipVarints(at: usize, end: usize, count: u32): usize {
-  while (count >= 16 && at + 16 <= end) {
-    const finals = popcnt(~i8x16.bitmask(Mem.v128At(at)) & 0xffff);
-    count -= finals; // cannot wrap: `finals` is at most 16, and `count` at least 16
-    at += 16;
+  for (; count > 0 && at + 16 <= end; at += 16) {
+    let finals: u32 = ~i8x16.bitmask(Mem.v128At(at)) & 0xffff;
+    const ended = <u32>popcnt(finals);
+    if (ended >= count) {
+      while (--count > 0) finals &= finals - 1;
+      return at + <usize>ctz(finals) + 1;
+    }
+    count -= ended;
   }
   while (count > 0) {
     if (at >= end) return 0;
@@ -23,13 +27,24 @@ function skipVarints(at: usize, end: usize, count: u32): usize {
   return at;
 }
 
+/** Sum of the frequencies of the postings [from, to) of the cursor's block. It is below 2^31. */
+function frequencies(cursor: Cursor, from: u32, to: u32): u32 {
+  const tfs = cursor.tfBuffer;
+  let sums = i32x4.splat(0);
+  let i = from;
+  for (; i + 4 <= to; i += 4) sums = i32x4.add(sums, Mem.v128At(tfs + ((<usize>i) << 2)));
+  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1);
+  sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3);
+  for (; i < to; i++) sum += cursor.tfAt(i);
+  return sum;
+}
+
 /** Moves the cursor's position pointer to the current posting's first position. */
 function findPositions(cursor: Cursor): bool {
   if (cursor.positionIndex > cursor.at) return fail(STATUS_DAMAGED);
-  let skipped: u64 = 0;
-  for (let i = cursor.positionIndex; i < cursor.at; i++) skipped += <u64>cursor.tfAt(i);
-  if (skipped > <u64>(cursor.positionsEnd - cursor.positionAt)) return fail(STATUS_DAMAGED);
-  const at = skipVarints(cursor.positionAt, cursor.positionsEnd, <u32>skipped);
+  const skipped = frequencies(cursor, cursor.positionIndex, cursor.at);
+  if (<usize>skipped > cursor.positionsEnd - cursor.positionAt) return fail(STATUS_DAMAGED);
+  const at = skipVarints(cursor.positionAt, cursor.positionsEnd, skipped);
   if (at == 0) return fail(STATUS_DAMAGED);
   cursor.positionAt = at;
   cursor.positionIndex = cursor.at;

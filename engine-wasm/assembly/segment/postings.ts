@@ -36,17 +36,17 @@ export class Cursor {
   rows: u32; // number of rows in the segment
   blocks: u32; // number of packed blocks; the tail counts as the block after them
   directory: usize;
-  data: usize; // start of the packed blocks
-  dataEnd: usize;
   tail: usize;
-  positions: usize;
+  positions: usize; // also the end of the tail
   positionsEnd: usize;
   tailPositions: usize;
   block: u32; // number of the decoded block
   held: u32; // number of postings in the decoded block
   at: u32; // index of the current posting in the decoded block
-  rowBuffer: usize; // u32[]: the decoded block's rows; 0 until the first block is decoded
+  rowBuffer: usize; // u32[]: the decoded block's rows
   tfBuffer: usize; // u32[]: the decoded block's frequencies
+  buffer: usize; // where blocks are decoded to: rows, then frequencies; 0 = not allocated yet
+  keptTail: usize; // the decoded tail: rows, then frequencies; 0 = decoded each time
   slotIndex: u32; // set by the caller: the slot's index in the program
   positionIndex: u32; // index within the block of the posting whose positions begin at `positionAt`
   positionAt: usize;
@@ -69,6 +69,7 @@ export class Cursor {
   }
 }
 
+/** A multiple of 16, so that cursors allocated one after another are contiguous. */
 export const CURSOR_BYTES: usize = offsetof<Cursor>();
 
 /**
@@ -100,10 +101,24 @@ function boundedVarint(at: usize, end: usize): u64 {
  * address after the list, or 0 if the list extends beyond `end`. Decodes no postings yet.
  */
 export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usize {
-  const slot = boundedVarint(at, end);
-  const count = boundedVarint(varintCursor, end);
-  const dataBytes = boundedVarint(varintCursor, end);
-  const positionBytes = boundedVarint(varintCursor, end);
+  let slot: u64 = 0;
+  let count: u64 = 0;
+  let dataBytes: u64 = 0;
+  let positionBytes: u64 = 0;
+  const head: u32 = at + 4 <= end ? Mem.u32At(at) : 0xffffffff;
+  if ((head & 0x80808080) == 0) {
+    // Each of the four numbers has one byte, as in most lists.
+    slot = head & 0xff;
+    count = (head >> 8) & 0xff;
+    dataBytes = (head >> 16) & 0xff;
+    positionBytes = head >> 24;
+    varintCursor = at + 4;
+  } else {
+    slot = boundedVarint(at, end);
+    count = boundedVarint(varintCursor, end);
+    dataBytes = boundedVarint(varintCursor, end);
+    positionBytes = boundedVarint(varintCursor, end);
+  }
   const directory = varintCursor;
   const left = <u64>(end - directory);
   if (directory > end || slot > 0xffff || count == 0 || count > rows) return damaged(cursor);
@@ -113,29 +128,32 @@ export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usiz
   cursor.rows = rows;
   cursor.blocks = <u32>count / BLOCK_ROWS;
   cursor.directory = directory;
-  cursor.dataEnd = directory + <usize>dataBytes;
-  cursor.positions = cursor.dataEnd;
+  cursor.positions = directory + <usize>dataBytes;
   cursor.positionsEnd = cursor.positions + <usize>positionBytes;
   cursor.block = NO_BLOCK;
   cursor.held = 0;
   cursor.at = 0;
-  cursor.rowBuffer = 0;
-  cursor.tfBuffer = 0;
+  cursor.buffer = 0;
+  cursor.keptTail = 0;
   if (cursor.blocks == 0) {
-    cursor.data = cursor.directory;
-    cursor.tail = cursor.data;
+    cursor.tail = cursor.directory;
     cursor.tailPositions = cursor.positions;
     return cursor.positionsEnd;
   }
   const directoryBytes = <u64>cursor.blocks * BLOCK_ENTRY_BYTES + LIST_TAIL_BYTES;
   if (directoryBytes > dataBytes) return damaged(cursor);
-  cursor.data = cursor.directory + <usize>directoryBytes;
-  const tail = <u64>Mem.u32At(cursor.data - LIST_TAIL_BYTES);
-  const tailPositions = <u64>Mem.u32At(cursor.data - 4);
+  const data = dataOf(cursor);
+  const tail = <u64>Mem.u32At(data - LIST_TAIL_BYTES);
+  const tailPositions = <u64>Mem.u32At(data - 4);
   if (tail > dataBytes - directoryBytes || tailPositions > positionBytes) return damaged(cursor);
-  cursor.tail = cursor.data + <usize>tail;
+  cursor.tail = data + <usize>tail;
   cursor.tailPositions = cursor.positions + <usize>tailPositions;
   return cursor.positionsEnd;
+}
+
+/** Start of the packed blocks. There must be at least one. */
+function dataOf(cursor: Cursor): usize {
+  return cursor.directory + <usize>cursor.blocks * BLOCK_ENTRY_BYTES + LIST_TAIL_BYTES;
 }
 
 /** Records STATUS_DAMAGED and moves the cursor to the end of its list. */
@@ -153,19 +171,43 @@ function damaged(cursor: Cursor): usize {
 export const BLOCK_BUFFER_BYTES: usize = BLOCK_ROWS * 8;
 
 /**
- * Makes the cursor decode into a buffer of BLOCK_BUFFER_BYTES. Cursors may share the buffer, one cursor at a
- * time.
+ * Makes the cursor decode into a buffer of BLOCK_BUFFER_BYTES, or into one of its own, allocated when needed,
+ * if `buffer` is 0. Cursors may share the buffer, one cursor at a time. The cursor must be before its first
+ * posting or be restarted.
  */
 export function cursorUseBuffer(cursor: Cursor, buffer: usize): void {
-  cursor.rowBuffer = buffer;
-  cursor.tfBuffer = buffer + BLOCK_ROWS * 4;
+  cursor.buffer = buffer;
 }
 
-/** Allocates a buffer for the cursor from scratch memory, just large enough. */
-function ownBuffer(cursor: Cursor): void {
-  const bytes = (((<usize>min(<u32>BLOCK_ROWS, cursor.count)) << 2) + 15) & ~15;
-  cursor.rowBuffer = scratch(bytes << 1);
-  cursor.tfBuffer = cursor.rowBuffer + bytes;
+/** Size in bytes of the rows, or frequencies, of `count` postings, at most one block. */
+function columnBytes(count: u32): usize {
+  return (((<usize>min(<u32>BLOCK_ROWS, count)) << 2) + 15) & ~15;
+}
+
+/** Sets where the next block is decoded to: rows, then frequencies, for `count` postings. */
+function decodeTo(cursor: Cursor, at: usize, count: u32): void {
+  cursor.rowBuffer = at;
+  cursor.tfBuffer = at + columnBytes(count);
+}
+
+/** Decodes the next block to the cursor's buffer, after allocating one if it has none. */
+function decodeToBuffer(cursor: Cursor): void {
+  if (cursor.buffer == 0 && cursor.count > 0) cursor.buffer = scratch(columnBytes(cursor.count) << 1);
+  decodeTo(cursor, cursor.buffer, cursor.count);
+}
+
+/**
+ * Keeps the decoded tail in scratch memory from now on, for this cursor and its copies, because decoding it
+ * takes several times as long as decoding a block. The cursor must be before its first posting.
+ */
+export function cursorKeepTail(cursor: Cursor): void {
+  const count = cursor.count % BLOCK_ROWS;
+  if (count == 0 || cursor.keptTail != 0) return;
+  const kept = scratch(columnBytes(count) << 1);
+  decodeTo(cursor, kept, count);
+  if (!decodeTail(cursor)) return;
+  cursor.keptTail = kept;
+  cursorRestart(cursor);
 }
 
 /** Moves the cursor back before the first posting. */
@@ -185,24 +227,35 @@ export function cursorNextBlock(cursor: Cursor): bool {
  */
 function nextRows(cursor: Cursor): bool {
   const block = cursor.block + 1;
-  if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
+  if (block >= cursor.blocks) return decode(cursor, block);
   cursor.block = block;
   cursor.at = 0;
+  decodeToBuffer(cursor);
   return decodePacked(cursor, block, false);
 }
 
 function decode(cursor: Cursor, block: u32): bool {
-  if (cursor.rowBuffer == 0 && cursor.count > 0) ownBuffer(cursor);
   cursor.block = block;
   cursor.at = 0;
   cursor.positionIndex = 0;
-  if (block < cursor.blocks) return decodePacked(cursor, block, true);
-  if (block > cursor.blocks || cursor.count % BLOCK_ROWS == 0) {
+  if (block < cursor.blocks) {
+    decodeToBuffer(cursor);
+    return decodePacked(cursor, block, true);
+  }
+  const tail = cursor.count % BLOCK_ROWS;
+  if (block > cursor.blocks || tail == 0) {
     cursor.block = cursor.blocks;
     cursor.held = 0;
     return false;
   }
-  return decodeTail(cursor);
+  if (cursor.keptTail == 0) {
+    decodeToBuffer(cursor);
+    return decodeTail(cursor);
+  }
+  decodeTo(cursor, cursor.keptTail, tail);
+  cursor.held = tail;
+  cursor.positionAt = cursor.tailPositions;
+  return true;
 }
 
 function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
@@ -215,10 +268,10 @@ function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
   const position = Mem.u32At(entry + BLOCK_POSITIONS);
   if (last >= cursor.rows || (block > 0 && before >= last)) return damaged(cursor) != 0;
   if (rowBits > 32 || tfBits > TF_BITS_MAX) return damaged(cursor) != 0;
-  if (offset + <u64>((rowBits + tfBits) << 4) > <u64>(cursor.dataEnd - cursor.data))
-    return damaged(cursor) != 0;
+  const data = dataOf(cursor);
+  if (offset + <u64>((rowBits + tfBits) << 4) > <u64>(cursor.positions - data)) return damaged(cursor) != 0;
   if (<usize>position > cursor.positionsEnd - cursor.positions) return damaged(cursor) != 0;
-  const from = cursor.data + <usize>offset;
+  const from = data + <usize>offset;
   unpackRows(from, rowBits, before, cursor.rowBuffer);
   if (frequencies) unpackFrequencies(from + <usize>(rowBits << 4), tfBits, cursor.tfBuffer);
   if (cursor.rowAt(BLOCK_ROWS - 1) != last) return damaged(cursor) != 0;
@@ -249,7 +302,7 @@ function decodeTail(cursor: Cursor): bool {
   }
   const rows = <u64>cursor.rows;
   let at = cursor.tail;
-  const end = cursor.dataEnd;
+  const end = cursor.positions;
   for (let i: usize = 0; i < <usize>count; i++) {
     let head: u64 = 0;
     const bytes: u32 = at + 4 <= end ? Mem.u32At(at) : 0xffffffff;

@@ -8,7 +8,7 @@ import { checkDeadline } from "../../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../../layout";
 import { listAt, postingsOfSmall } from "../../match/alternative-lists";
 import { scratch, scratchZeroed } from "../../memory/arena";
-import { Bits, bitsCopy, bitsNone, bitsOr } from "../../memory/bitset";
+import { Bits, bitsCopy, bitsNew, bitsNone, bitsOr } from "../../memory/bitset";
 import { Mem } from "../../memory/mem";
 import { NORMS } from "../../program/length-tables";
 import { Alternative, alternativeAt, SearchProgram } from "../../program/search-program";
@@ -156,9 +156,8 @@ export class Promising {
       this.findReaches(alternativeAt(word, i), first);
       first += alternativeAt(word, i).listCount;
     }
-    const bytes = Bits.bytes(this.words.rows);
-    this.rows = scratch(bytes);
-    this.unsure = scratch(bytes);
+    this.rows = bitsNew(this.words.rows);
+    this.unsure = bitsNew(this.words.rows);
     this.inSmall = bitsNone(this.words.rows);
     this.small = bitsNone(this.words.rows);
     this.prepared = true;

@@ -13,7 +13,7 @@ import { WORDS_WITH_BIT } from "../row-state";
 import { ShortRows } from "./short-rows";
 
 const UNITS: f64 = 1000; // the bound of a row with all words, before its summands are rounded up to integers
-// Enough bits for UNITS plus one for each summand, of which there are less than 2 * WORDS_WITH_BIT.
+// Enough bits for UNITS plus one for each summand; there are fewer than 2 * WORDS_WITH_BIT summands.
 const PLANES: usize = 11;
 const SUM_MOST: f64 = 2047;
 const SHARE: u32 = 2; // the search is worthwhile if at most 1 / SHARE of the rows remain

@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { compileParts, type Parts } from "./compile-parts.js";
 
-const SOURCE = `export { reserve, release, shrink, scratch, scratchReset, scratchZeroed, regionBytes, freeBytes } from "./memory/arena";`;
+const SOURCE = `export {
+  reserve, release, shrink, scratch, scratchReset, scratchZeroed, passesBegin, passBegin, passScratch,
+  passScratchZeroed, regionBytes, freeBytes
+} from "./memory/arena";`;
 
 let parts: Parts;
 beforeEach(async () => {
@@ -76,6 +79,23 @@ describe("arena", () => {
     exports.release!(first);
     exports.release!(second);
     expect(exports.regionBytes!()).toBe(0);
+  });
+
+  test("passes use the same memory again, until scratch is discarded", () => {
+    const { exports, memory } = parts;
+    exports.scratchReset!(100);
+    exports.passesBegin!(64);
+    const first: number = exports.passScratch!(20);
+    const second: number = exports.passScratch!(32);
+    expect(second).toBe(first + 32);
+    const beyond: number = exports.passScratch!(1);
+    expect(beyond).toBeGreaterThanOrEqual(first + 64);
+    new Uint8Array(memory.buffer, first, 64).fill(255);
+    exports.passBegin!();
+    expect(exports.passScratchZeroed!(20)).toBe(first);
+    expect(new Uint8Array(memory.buffer, first, 20).every((byte) => byte === 0)).toBe(true);
+    const reset: number = exports.scratchReset!(64);
+    expect(exports.passScratch!(20)).toBeGreaterThanOrEqual(reset + 64);
   });
 
   test("reports that 4 GiB are not enough, and stays usable", async () => {
