@@ -29,7 +29,9 @@ const KEPT_STATE = [
  * is a second return value.
  */
 const KEPT_ENGINE_STATE = [
-  ...["top", "inside", "scratchTop", "reached", "confined"].map((name) => `memory/arena.ts ${name}`),
+  ...["top", "inside", "scratchTop", "reached", "confined", "passStart", "passTop", "passEnd"].map(
+    (name) => `memory/arena.ts ${name}`,
+  ),
   "memory/utf8.ts pointBytes",
   "segment/postings.ts varintCursor",
   "status.ts current",

@@ -5,8 +5,20 @@ import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 
 export const NORMS: u32 = 256;
+export const TABLE_BYTES: usize = NORMS << 3;
 // Within each group of this many consecutive norm bytes, lengths are evenly spaced.
 const NORMS_A_STEP: u32 = 8;
+
+/** A queried slot. */
+@unmanaged
+export class SlotWeights {
+  weight: f64;
+  averageLength: f64;
+  occurrences: usize; // table from `putOccurrences`; 0 = not computed yet
+  lengths: usize; // table from `putLengths`
+}
+
+export const SLOT_BYTES: usize = (offsetof<SlotWeights>() + 7) & ~7;
 
 /**
  * Writes, for each norm byte, what one occurrence of a term in a field of that length adds to a row's sum.

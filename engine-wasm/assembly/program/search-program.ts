@@ -22,7 +22,7 @@ import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { failed } from "../status";
 import { Filter, filterRead } from "./filter-program";
-import { NORMS, putLengths, putOccurrences } from "./length-tables";
+import { putLengths, putOccurrences, SLOT_BYTES, SlotWeights, TABLE_BYTES } from "./length-tables";
 import { NeighbourProgram } from "./neighbour-program";
 import { ProgramReader, programBad } from "./program";
 import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt } from "./program-terms";
@@ -108,22 +108,11 @@ export class Facet {
   entryCount: u32;
 }
 
-/** A queried slot. */
-@unmanaged
-class SlotWeights {
-  weight: f64;
-  averageLength: f64;
-  occurrences: usize; // table of `slotOccurrences`; 0 = not computed yet
-  lengths: usize; // table of `slotLengths`
-}
-
-const SLOT_BYTES: usize = (offsetof<SlotWeights>() + 7) & ~7;
 const ALTERNATIVE_BYTES: usize = (offsetof<Alternative>() + 7) & ~7;
 const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
 const PHRASE_BYTES: usize = offsetof<Phrase>();
 const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
-const TABLE_BYTES: usize = NORMS << 3; // an f64 table by norm byte (length-tables.ts)
 
 // Longer documents are scored as if their length were this multiple of the average.
 const LENGTHS_MOST: f64 = 2;
