@@ -24,9 +24,7 @@ import { HELD_REPLY_BYTES } from "./unsent.js";
  * space, the system accepts a whole piece of this size.
  */
 const PIECE_BYTES_MAX = 64 * 1024;
-
-/** What the library writes if it is not given a status. */
-const DEFAULT_STATUS = 200;
+const NO_BYTES = new ArrayBuffer(0);
 
 export class UwsExchange extends Exchange implements Flow {
   readonly method: string;
@@ -75,19 +73,23 @@ export class UwsExchange extends Exchange implements Flow {
     this.#fault = head.fault(this.method, target, "1.1") ?? chunksRefused(head);
     this.#isLast = this.#fault !== null || head.isLast;
     const { limits, memory } = options;
-    this.queue = new BodyQueue(this, declaredLength(this.header("content-length")), limits, memory);
+    const declared = declaredLength(this.header("content-length"));
+    this.queue = new BodyQueue(this, declared, limits, memory);
     response.onAborted(() => this.abort());
     response.onData((chunk, last) => this.#arrived(chunk, last));
     if (this.#fault !== null) this.#refuse(this.#fault);
+    else if (declared === 0) this.#arrived(NO_BYTES, true);
   }
 
   /**
    * Called by the library for every piece of the body. The first call comes in the turn in which the head has
-   * arrived, even if the body has no bytes or none has arrived. A request whose body came with its head, as
-   * most do, is thus answered when it is complete, and need not wait for anything. All others begin before
-   * their body, so that it is not read in vain if they are refused.
+   * arrived, even if no byte of the body has; only for a body whose declared length is 0, the library may not
+   * call at all, so that body ends with the head. A request whose body came with its head, as most do, is
+   * thus answered when it is complete, and need not wait for anything. All others begin before their body, so
+   * that it is not read in vain if they are refused.
    */
   #arrived(chunk: ArrayBuffer, last: boolean): void {
+    if (this.#received) return;
     if (!last && !this.#begun) this.#begin();
     if (!this.queue.discarding && chunk.byteLength > 0) this.queue.push(new Uint8Array(chunk));
     if (!last) return;
@@ -321,7 +323,7 @@ export class UwsExchange extends Exchange implements Flow {
   #writeHead({ reply, id, common }: SentReply, announcesClose = this.#closing.now): void {
     const response = this.#response;
     const { status, headers } = reply;
-    if (status !== DEFAULT_STATUS) response.writeStatus(`${status} ${REASONS[status] ?? "Status"}`);
+    response.writeStatus(`${status} ${REASONS[status] ?? "Status"}`);
     for (let i = 0; i < headers.length; i++) response.writeHeader(headers[i]![0], headers[i]![1]);
     if (id !== "") response.writeHeader("x-request-id", id);
     if (common.name !== "") response.writeHeader(common.name, common.rest);
