@@ -6,7 +6,7 @@ import type { SearchWord } from "../../engine-wasm/host/programs/search-program.
 import { isMatched, isPinned } from "../../engine-wasm/host/programs/search-result.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
-import { settled, type Work } from "../ground/jobs/work.js";
+import { run, settled, type Work } from "../ground/jobs/work.js";
 import type { KnownDocuments } from "./fetch.js";
 import type { ExpandedWords } from "./matching/expand.js";
 import { type Matched, matches } from "./matching/match.js";
@@ -14,6 +14,7 @@ import { mergeResults, RankedRows } from "./matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "./matching/plan.js";
 import type { PlacedDocument } from "./semantic/nearest.js";
 import { nearEnough, type SemanticSearch } from "./semantic/semantic-search.js";
+import type { ShownDocuments } from "./shown-documents.js";
 
 const RELATED_MAX = 5;
 /**
@@ -33,16 +34,25 @@ const NOTHING_RELATED: Related = { rows: new RankedRows(), documents: new Map() 
  * Returns related documents, best first. Returns none if the query has no words, if the page has no room for
  * hits or if enough documents were found.
  */
-export function* relatedWinners(
+export function relatedWinners(
   plan: QueryPlan,
   searched: SemanticSearch,
   snapshot: IndexSnapshot,
   perPage: number,
+  shown: ShownDocuments,
+): Related | Promise<Related> {
+  return plan.text.words.length === 0 || perPage === 0 || matches(searched.matched) >= FEW_RESULTS
+    ? NOTHING_RELATED
+    : run(lookedFor(plan, searched, snapshot, shown.sentAlong(searched.matched.program)));
+}
+
+function* lookedFor(
+  plan: QueryPlan,
+  searched: SemanticSearch,
+  snapshot: IndexSnapshot,
   options: FetchOptions,
 ): Work<Related> {
   const { matched } = searched;
-  if (plan.text.words.length === 0 || perPage === 0 || matches(matched) >= FEW_RESULTS)
-    return NOTHING_RELATED;
   const known = new Set<number>();
   const found: PlacedDocument[] = [];
   for (const [shard, { rows }] of matched.results.entries()) {

@@ -98,14 +98,16 @@ function* answered(
   trace.understood = meant.context !== null;
   const { request, plan, shown, matched: byWords } = meant.attempt;
   const question = { request, index, plan, byWords, snapshot, givenVectors };
-  const searched = yield* searchByVectors(question, shown);
+  const search = searchByVectors(question, shown);
+  const searched = search instanceof Promise ? yield* settled(search) : search;
   const { program, results, documents } = searched.matched;
   const window = { offset: plan.offset, count: request.perPage };
   const merging = inSlices(mergingOfResults(results, window), snapshot.nextSlice);
   const merged = merging instanceof Promise ? yield* settled(merging) : merging;
   trace.found = merged.found;
   const facets = yield* countFacets(snapshot, program, results);
-  const related = yield* relatedWinners(plan, searched, snapshot, request.perPage, shown.sentAlong(program));
+  const found = relatedWinners(plan, searched, snapshot, request.perPage, shown);
+  const related = found instanceof Promise ? yield* settled(found) : found;
 
   trace.enter("fetch");
   const { rows } = merged;

@@ -10,7 +10,7 @@ import type {
 } from "../../../engine-wasm/host/programs/search-program.js";
 import { NO_ROWS, type SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
-import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import type { FoundPage, IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { PageWanted } from "../../fleet/reads/likely-rows.js";
 import { settled, type Work } from "../../ground/jobs/work.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
@@ -53,24 +53,26 @@ const NO_PAGE: PageOf = { page: () => ({ offset: 0, count: 0, options: {} }) };
  * words.
  */
 export function* matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
-  return yield* relaxed(yield* matchAllWords(plan, snapshot, pageOf));
+  return yield* settled(relaxed(yield* matchAllWords(plan, snapshot, pageOf)));
 }
 
 /** Relaxes the search to "any word" if too few documents contain all words. */
-export function* relaxed(matched: Matched): Work<Matched> {
-  return matched.relaxation === null ? matched : yield* matched.relaxation.matched();
+export function relaxed(matched: Matched): Matched | Promise<Matched> {
+  return matched.relaxation === null ? matched : matched.relaxation.matched();
 }
 
 /** Finds the documents that contain all words, as written or else with likely corrections. */
 export function* matchAllWords(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
-  if (plan.text.words.length === 0) return counted(yield* runProgram(plan.program, null, snapshot, pageOf));
+  if (plan.text.words.length === 0)
+    return counted(yield* settled(runProgram(plan.program, null, snapshot, pageOf)));
   const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
   let words = expander.remembered() ?? (yield* expander.asWritten());
-  let best = yield* runWords(plan, "all", words, snapshot, pageOf);
+  const ran = runWords(plan, "all", words, snapshot, pageOf);
+  let best = ran instanceof Promise ? yield* settled(ran) : ran;
   if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
     const doubted = yield* expander.withDoubts(words);
     if (doubted !== null) {
-      const corrected = yield* runWords(plan, "all", doubted, snapshot, pageOf);
+      const corrected = yield* settled(runWords(plan, "all", doubted, snapshot, pageOf));
       if (matches(corrected) > 0) [words, best] = [doubted, corrected];
     }
   }
@@ -103,27 +105,30 @@ class Relaxation {
     this.#pageOf = pageOf;
   }
 
-  *matched(): Work<Matched> {
-    if (this.#matched === null) {
-      const mode = this.#plan.relaxedMode;
-      const any = yield* runWords(this.#plan, mode, this.#words, this.#snapshot, this.#pageOf);
-      this.#matched = { ...any, fullMatches: this.#fullMatches, relaxation: null };
-    }
+  matched(): Matched | Promise<Matched> {
+    if (this.#matched !== null) return this.#matched;
+    const plan = this.#plan;
+    const ran = runWords(plan, plan.relaxedMode, this.#words, this.#snapshot, this.#pageOf);
+    return ran instanceof Promise ? ran.then((any) => this.#found(any)) : this.#found(ran);
+  }
+
+  #found(any: Ran): Matched {
+    this.#matched = { ...any, fullMatches: this.#fullMatches, relaxation: null };
     return this.#matched;
   }
 }
 
 /** Runs the query with these words. Does not ask the shards if it cannot find anything. */
-function* runWords(
+function runWords(
   plan: QueryPlan,
   mode: SearchProgram["mode"],
   words: ExpandedWords,
   snapshot: IndexSnapshot,
   pageOf: PageOf,
-): Work<Ran> {
+): Ran | Promise<Ran> {
   const program = programOf(plan, mode, words.words, words.lengths);
   const isHopeless = plan.program.pins.length === 0 && !canMatch(mode, words.words);
-  return isHopeless ? nothing(program, words, snapshot) : yield* runProgram(program, words, snapshot, pageOf);
+  return isHopeless ? nothing(program, words, snapshot) : runProgram(program, words, snapshot, pageOf);
 }
 
 /** True if some document may contain as many of the words as the mode demands. */
@@ -157,7 +162,7 @@ export function* countSaying(
   const { words, lengths } = yield* expander.asWritten();
   const alternatives = phrases.map(phraseAlternative);
   const program = programOf(plan, "all", [...words, { weight: 0, alternatives }], lengths);
-  return matches(yield* runProgram(program, null, snapshot, NO_PAGE));
+  return matches(yield* settled(runProgram(program, null, snapshot, NO_PAGE)));
 }
 
 function phraseAlternative(terms: readonly string[]): SearchAlternative {
@@ -181,16 +186,16 @@ export function matches({ results }: Pick<Matched, "results">): number {
 }
 
 /** Runs a program whose words have already been expanded. */
-export function* runProgram(
+export function runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,
   snapshot: IndexSnapshot,
   pageOf: PageOf,
-): Work<Ran> {
+): Ran | Promise<Ran> {
   const asked = withShares(program, snapshot.shards);
   const found = snapshot.searchPage(asked, pageOf.page(asked));
-  const { results, documents } = found instanceof Promise ? yield* settled(found) : found;
-  return { program: asked, words, results, documents };
+  const ran = ({ results, documents }: FoundPage): Ran => ({ program: asked, words, results, documents });
+  return found instanceof Promise ? found.then(ran) : ran(found);
 }
 
 function nothing(program: SearchProgram, words: ExpandedWords, snapshot: IndexSnapshot): Ran {

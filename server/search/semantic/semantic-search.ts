@@ -5,7 +5,7 @@ import type { SearchProgram } from "../../../engine-wasm/host/programs/search-pr
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { EMBEDDER_SOURCES, vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
-import { settled, together, type Work } from "../../ground/jobs/work.js";
+import { run, settled, together, type Work } from "../../ground/jobs/work.js";
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
 import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
@@ -84,9 +84,12 @@ const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
  * Searches by vectors too if the query's mode and the index allow it. Otherwise returns the result of the
  * word search, relaxed if necessary.
  */
-export function searchByVectors(question: VectorQuestion, pageOf: PageOf): Work<SemanticSearch> {
+export function searchByVectors(
+  question: VectorQuestion,
+  pageOf: PageOf,
+): SemanticSearch | Promise<SemanticSearch> {
   const mode = mayUseVectors(question) ? gated(question) : "keyword";
-  return mode === "keyword" ? wordsOnly(question, false) : vectorsToo(question, mode, pageOf);
+  return mode === "keyword" ? wordsOnly(question, false) : run(vectorsToo(question, mode, pageOf));
 }
 
 function gated({ request, index, plan, byWords }: VectorQuestion): SearchMode {
@@ -110,7 +113,7 @@ function* vectorsToo(
   const { semantic } = index.record.settings;
   const { candidates: count } = semantic;
   const { vector, worded, failed } = yield* queryVector(question, wordRows(plan, byWords, snapshot, count));
-  if (vector === null) return yield* wordsOnly(question, failed);
+  if (vector === null) return yield* settled(wordsOnly(question, failed));
   const compared = yield* nearestDocuments(snapshot, withoutWords(plan), vector, count, worded.documents);
   const { relevanceMax } = worded;
   const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
@@ -119,16 +122,24 @@ function* vectorsToo(
   const { relaxation } = byWords;
   const matching = relaxation === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
-  const found = yield* runProgram(program, byWords.words, snapshot, pageOf);
+  const found = yield* settled(runProgram(program, byWords.words, snapshot, pageOf));
   const foundByWords =
-    relaxation !== null && wordRowsTell(plan) ? worded.found : foundOf((yield* relaxed(byWords)).results);
+    relaxation !== null && wordRowsTell(plan)
+      ? worded.found
+      : foundOf((yield* settled(relaxed(byWords))).results);
   const { fullMatches } = byWords;
   const matched = { ...found, fullMatches, relaxation };
   return { mode, matched, compared, foundByWords, passing: false, question };
 }
 
-function* wordsOnly(question: VectorQuestion, passing: boolean): Work<SemanticSearch> {
-  const matched = yield* relaxed(question.byWords);
+function wordsOnly(question: VectorQuestion, passing: boolean): SemanticSearch | Promise<SemanticSearch> {
+  const matched = relaxed(question.byWords);
+  return matched instanceof Promise
+    ? matched.then((any) => searchedByWords(question, any, passing))
+    : searchedByWords(question, matched, passing);
+}
+
+function searchedByWords(question: VectorQuestion, matched: Matched, passing: boolean): SemanticSearch {
   const foundByWords = foundOf(matched.results);
   return { mode: "keyword", matched, compared: NOTHING_COMPARED, foundByWords, passing, question };
 }

@@ -3,7 +3,7 @@
 import { NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import { SkeinError } from "../../ground/errors.js";
-import type { Work } from "../../ground/jobs/work.js";
+import { settled, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
@@ -102,7 +102,7 @@ export class QueryUnderstanding implements Understanding {
       },
       filter: (filterBy) => compileFilter(filterBy, index, this.#limits),
       *found({ matched }) {
-        return matches(yield* relaxed(matched));
+        return matches(yield* settled(relaxed(matched)));
       },
       full: ({ matched }) => matched.fullMatches,
     };

@@ -5,7 +5,7 @@ import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../../engine-wasm/assembly/l
 import { NO_FILTER } from "../../../../../engine-wasm/host/programs/filter-program.js";
 import type { SearchProgram } from "../../../../../engine-wasm/host/programs/search-program.js";
 import type { IndexSnapshot } from "../../../../../server/fleet/reads/index-snapshot.js";
-import { run, settled } from "../../../../../server/ground/jobs/work.js";
+import { settled } from "../../../../../server/ground/jobs/work.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { readQueryRequest } from "../../../../../server/question/request/query-request.js";
 import type { Matched } from "../../../../../server/search/matching/match.js";
@@ -86,7 +86,7 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   } as unknown as GivenVectors;
   const question = { request, index: INDEX, plan, byWords, snapshot, givenVectors };
   const page = { offset: 0, count: 10, options: {} };
-  const searched = await run(searchByVectors(question, { page: () => page }));
+  const searched = await searchByVectors(question, { page: () => page });
   const neighbours = searched.matched.program.neighbours?.rows.map(({ seq }) => seq) ?? [];
   return { searches, mode: searched.mode, found: searched.foundByWords, neighbours: neighbours.sort() };
 }
