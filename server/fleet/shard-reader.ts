@@ -12,14 +12,16 @@ import {
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
+import type { PageWanted } from "./reads/likely-rows.js";
 import type { Subject } from "./threads/isolation.js";
+import type { Slices } from "./threads/tenant-slices.js";
 
 /** The tenant and the request on whose behalf something is read. */
 export interface Requester {
   /** The read is charged to this tenant's share of shard time. */
   readonly tenant: number;
-  /** Waits for the tenant's next time slice on this thread. */
-  readonly nextSlice: () => Promise<void>;
+  /** The request's time slices on this thread. */
+  readonly slices: Slices;
   /** The read ends with this life. */
   readonly life: RequestLife;
 }
@@ -34,15 +36,12 @@ export interface AskedSnapshot extends Requester {
   readonly oldestGeneration: number;
 }
 
-interface Read {
-  readonly of: AskedSnapshot;
-  /** Identifies the read in the quarantine. Undefined if the read cannot end a shard's thread. */
-  readonly subject: Subject | undefined;
-}
-
 /** A read that runs an engine program and gets the engine's result. */
-export interface ProgramRead<T> extends Read {
+export interface ProgramRead<T> {
   readonly kind: SnapshotQuestion;
+  readonly of: AskedSnapshot;
+  /** What the program asks for; describes the read in the quarantine. */
+  readonly asked: unknown;
   readonly program: Uint8Array;
   /** Time in Date.now() milliseconds after which the reply is useless. */
   readonly deadline: number;
@@ -53,32 +52,36 @@ export interface ProgramRead<T> extends Read {
  * A search that also requests the documents of some of its rows. The reader may return the result without
  * documents.
  */
-export interface PageRead<T> extends Read {
+export interface PageRead<T> {
   readonly kind: "page";
+  readonly of: AskedSnapshot;
+  readonly asked: unknown;
   readonly program: Uint8Array;
   readonly deadline: number;
-  readonly offset: number;
-  readonly count: number;
-  readonly options: FetchOptions;
+  /** Returns which rows' documents to send, and which parts of them. */
+  readonly wanted: () => PageWanted;
   readonly decode: (page: PageReply) => T | Promise<T>;
 }
 
-interface FetchRead<T> extends Read {
+interface FetchRead<T> {
   readonly kind: "fetch";
+  readonly of: AskedSnapshot;
   readonly seqs: readonly number[];
   readonly options: FetchOptions;
   readonly decode: (reply: Uint8Array) => T;
 }
 
-interface EmbedRead<T> extends Read {
+interface EmbedRead<T> {
   readonly kind: "embed";
+  readonly of: AskedSnapshot;
   readonly terms: readonly WeightedTerm[];
   readonly seqs: readonly number[];
   readonly decode: (reply: Uint8Array) => T;
 }
 
-interface SimilaritiesRead<T> extends Read {
+interface SimilaritiesRead<T> {
   readonly kind: "similarities";
+  readonly of: AskedSnapshot;
   readonly query: Float32Array;
   readonly seqs: ArrayLike<number>;
   readonly decode: (reply: Uint8Array) => T;
@@ -123,8 +126,7 @@ export function fetchRead(
   seqs: readonly number[],
   options: FetchOptions,
 ): FetchRead<FetchedDocument[]> {
-  const subject = (): string => subjectOf("fetch", of, [seqs, { ...options, bytesMax: undefined }])();
-  return { kind: "fetch", of, subject, seqs, options, decode: decodeFetchReply };
+  return { kind: "fetch", of, seqs, options, decode: decodeFetchReply };
 }
 
 /**
@@ -136,7 +138,7 @@ export function embedRead(
   terms: readonly WeightedTerm[],
   seqs: readonly number[],
 ): EmbedRead<EmbedReply> {
-  return { kind: "embed", of, subject: undefined, terms, seqs, decode: decodeEmbedReply };
+  return { kind: "embed", of, terms, seqs, decode: decodeEmbedReply };
 }
 
 /**
@@ -148,7 +150,7 @@ export function similaritiesRead(
   query: Float32Array,
   seqs: ArrayLike<number>,
 ): SimilaritiesRead<Float32Array> {
-  return { kind: "similarities", of, subject: undefined, query, seqs, decode: decodeSimilaritiesReply };
+  return { kind: "similarities", of, query, seqs, decode: decodeSimilaritiesReply };
 }
 
 /** A read whose request is an encoded message. */
@@ -161,8 +163,23 @@ export function messageRead<T>(
   return { kind: "message", of, subject, message, decode };
 }
 
+/** Identifies the read in the quarantine. Undefined if the read cannot end a shard's thread. */
+export function subjectOfRead<T>(read: ShardRead<T>): Subject | undefined {
+  switch (read.kind) {
+    case "message":
+      return read.subject;
+    case "embed":
+    case "similarities":
+      return undefined;
+    case "fetch":
+      return subjectOf("fetch", read.of, [read.seqs, { ...read.options, bytesMax: undefined }]);
+    default:
+      return subjectOf(read.kind === "page" ? "search" : read.kind, read.of, read.asked);
+  }
+}
+
 /**
- * Describes the read for the quarantine. Fractional numbers are left out: they are weights, and since weights
+ * Describes a read for the quarantine. Fractional numbers are left out: they are weights, and since weights
  * change with every write, the same query would not be recognised again.
  */
 export function subjectOf(

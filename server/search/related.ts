@@ -93,7 +93,7 @@ function* wordedRows(
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],
   };
-  const found = yield* settled(snapshot.searchPage(relaxed, { offset: 0, count, options }));
+  const found = yield* settled(snapshot.searchPage(relaxed, { page: () => ({ offset: 0, count, options }) }));
   const { rows } = mergeResults(found.results, { offset: 0, count });
   const related = new RankedRows();
   for (let i = 0; i < rows.length && related.length < RELATED_MAX; i++)

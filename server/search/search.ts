@@ -7,7 +7,7 @@ import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import type { Reads } from "../fleet/reads/reads.js";
-import { inSlices } from "../fleet/threads/tenant-slices.js";
+import { inSlices, RequestSlices } from "../fleet/threads/tenant-slices.js";
 import { RequestLife } from "../ground/jobs/request-life.js";
 import { settled, type Work } from "../ground/jobs/work.js";
 import type { Limits } from "../ground/limits.js";
@@ -55,9 +55,9 @@ export function* readQuery(
   within: string,
   life: RequestLife,
 ): Work<QueryRequest> {
-  const nextSlice = (): Promise<void> => reads.slices.next(index.record.tenant, life);
+  const slices = new RequestSlices(reads.slices, index.record.tenant, life);
   const reading = readingOfQueryRequest(body, index, limits, readWithin(within, index, limits));
-  const read = inSlices(reading, nextSlice);
+  const read = inSlices(reading, slices);
   return read instanceof Promise ? yield* settled(read) : read;
 }
 
@@ -102,7 +102,7 @@ function* answered(
   const searched = search instanceof Promise ? yield* settled(search) : search;
   const { program, results, documents } = searched.matched;
   const window = { offset: plan.offset, count: request.perPage };
-  const merging = inSlices(mergingOfResults(results, window), snapshot.nextSlice);
+  const merging = inSlices(mergingOfResults(results, window), snapshot.slices);
   const merged = merging instanceof Promise ? yield* settled(merging) : merging;
   trace.found = merged.found;
   const facets = yield* countFacets(snapshot, program, results);

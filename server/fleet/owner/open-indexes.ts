@@ -109,11 +109,15 @@ export class OpenIndexes extends IndexRegistry implements IndexHandles {
     }
   }
 
+  /** Returns the state of an index that is open, without using it. */
+  open(uid: number): IndexState | undefined {
+    return this.#residency.isOpen(uid) ? this.states.get(uid) : undefined;
+  }
+
   /** Synchronous form of `use`. Returns undefined if the index is not open. */
   useOpen(uid: number): IndexUse<IndexState> | undefined {
-    const state = this.states.get(uid);
-    if (state === undefined || !this.#residency.isOpen(uid)) return undefined;
-    return { state, end: this.#residency.keep(uid) };
+    const state = this.open(uid);
+    return state && { state, end: this.#residency.keep(uid) };
   }
 
   /**

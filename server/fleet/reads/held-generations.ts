@@ -4,11 +4,10 @@ import type { IndexStanding } from "./index-standing.js";
 export class HeldGenerations {
   protected readonly standing: IndexStanding;
   readonly #place: number;
-  /**
-   * Number of holds per generation. The map's keys are in ascending order, because a read always holds the
-   * published generation, which only increases.
-   */
-  readonly #held = new Map<number, number>();
+  /** The held generations in ascending order, because a hold always takes the newest one. */
+  readonly #held: number[] = [];
+  /** How many times each of them is held. */
+  readonly #times: number[] = [];
 
   /** `place` is the thread's place in the standing. */
   constructor(standing: IndexStanding, place: number) {
@@ -28,20 +27,22 @@ export class HeldGenerations {
 
   /** Holds the published generation until `release`, and returns it. */
   hold(): number {
-    const generation = this.#held.size === 0 ? this.#begin() : this.published;
-    this.#held.set(generation, (this.#held.get(generation) ?? 0) + 1);
+    const generation = this.#held.length === 0 ? this.#begin() : this.published;
+    const last = this.#held.length - 1;
+    if (this.#held[last] === generation) this.#times[last]!++;
+    else {
+      this.#held.push(generation);
+      this.#times.push(1);
+    }
     return generation;
   }
 
   release(generation: number): void {
-    const count = this.#held.get(generation) ?? 0;
-    if (count > 1) {
-      this.#held.set(generation, count - 1);
-      return;
-    }
-    this.#held.delete(generation);
-    const [lowest] = this.#held.keys();
-    this.standing.hold(this.#place, lowest ?? null);
+    const at = this.#held.indexOf(generation);
+    if (--this.#times[at]! > 0) return;
+    this.#held.splice(at, 1);
+    this.#times.splice(at, 1);
+    this.standing.hold(this.#place, this.#held[0] ?? null);
   }
 
   /**

@@ -48,12 +48,11 @@ import {
   type ShardRead,
   type ShardReader,
   similaritiesRead,
-  subjectOf,
 } from "../shard-reader.js";
-import { inSlices } from "../threads/tenant-slices.js";
+import { inSlices, type Slices } from "../threads/tenant-slices.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexHandle, Remembered } from "./index-handle.js";
-import { likelyRows, type PageWanted } from "./likely-rows.js";
+import { likelyRows, type PageOf, type PageWanted } from "./likely-rows.js";
 
 export interface FoundPage {
   /** In shard order. */
@@ -89,8 +88,7 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
   readonly life: RequestLife;
-  /** See TenantSlices. */
-  readonly nextSlice: () => Promise<void>;
+  readonly slices: Slices;
   readonly #onReleased: () => void;
   #released = false;
 
@@ -99,7 +97,7 @@ export class IndexSnapshot implements AskedSnapshot {
     index: IndexHandle,
     { threads, local }: ShardReaders,
     life: RequestLife,
-    nextSlice: () => Promise<void>,
+    slices: Slices,
     deadline: number,
     onReleased: () => void,
     trace?: QueryTrace,
@@ -112,7 +110,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.#remembered = index.rememberedAt(this.generation);
     this.#reader = local.takes(index.documents) ? local : threads;
     this.life = life;
-    this.nextSlice = nextSlice;
+    this.slices = slices;
     this.deadline = deadline;
     this.#onReleased = onReleased;
     this.trace = trace;
@@ -193,25 +191,27 @@ export class IndexSnapshot implements AskedSnapshot {
    * all of the page's documents. Several shards send most of them, and the caller fetches the rest. A search
    * on this thread (small index) returns no documents.
    */
-  searchPage(program: SearchProgram, page: PageWanted): FoundPage | Promise<FoundPage> {
+  searchPage(program: SearchProgram, pageOf: PageOf): FoundPage | Promise<FoundPage> {
     this.trace?.enter("search");
-    const { offset, count } = likelyRows(page, this.shards);
+    let page: PageWanted | null = null;
+    const wanted = (): PageWanted => {
+      page ??= likelyRows(pageOf.page(program), this.shards);
+      return page;
+    };
     let documents = NO_DOCUMENTS;
     const decode = ({ result, documents: sent }: PageReply): SearchResult | Promise<SearchResult> => {
       if (sent.length > 0 && documents === NO_DOCUMENTS) documents = new Map();
-      const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, offset, sent.length);
+      const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, wanted().offset, sent.length);
       for (let i = 0; i < sent.length; i++) documents.set(seqs[i]!, sent[i]!);
-      return inSlices(readingOfSearchResult(result, program), this.nextSlice);
+      return inSlices(readingOfSearchResult(result, program), this.slices);
     };
     const read: PageRead<SearchResult> = {
       kind: "page",
       of: this,
-      subject: subjectOf("search", this, program),
+      asked: program,
       program: encodeSearch(program),
       deadline: this.deadline,
-      offset,
-      count,
-      options: page.options,
+      wanted,
       decode,
     };
     const results = gathered(this.#reader.read(read, this.places));
@@ -313,8 +313,7 @@ export class IndexSnapshot implements AskedSnapshot {
     asked: unknown,
     decode: (result: Uint8Array) => T,
   ): ProgramRead<T> {
-    const subject = subjectOf(kind, this, asked);
-    return { kind, of: this, subject, program, deadline: this.deadline, decode };
+    return { kind, of: this, asked, program, deadline: this.deadline, decode };
   }
 
   /** Returns the replies of all shards, in shard order. */

@@ -1,5 +1,6 @@
 // Selects the rows whose documents each shard sends along with its search result, before it is known which
 // rows are on the page.
+import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../../shards/protocol/fetch.js";
 
 /** Which rows of a search result are on the page, and how to fetch their documents. */
@@ -20,16 +21,20 @@ const LIKELY_ROWS_MAX = 32;
  */
 const SHARE_SLACK_ROWS = 2;
 
-/** Returns the range of a shard's rows whose documents it sends. */
-export function likelyRows(
-  { offset, count, options }: PageWanted,
-  shards: number,
-): { offset: number; count: number } {
-  if (shards === 1) return { offset, count };
+/** Says which rows of a program's result the page will show, and which parts of their documents. */
+export interface PageOf {
+  page(program: SearchProgram): PageWanted;
+}
+
+/** Returns the rows whose documents each shard sends, of the shard's own rows. */
+export function likelyRows(page: PageWanted, shards: number): PageWanted {
+  if (shards === 1) return page;
+  const { offset, count, options } = page;
   // With highlighting there is no slack: highlighting documents that turn out not to be on the page costs
   // more than a second request.
   const slack = options.highlight === undefined ? SHARE_SLACK_ROWS : 0;
   const first = Math.max(0, Math.floor(offset / shards) - slack);
   const end = Math.min(offset + count, Math.ceil((offset + count) / shards) + slack);
-  return { offset: first, count: count === 0 || end - first > LIKELY_ROWS_MAX ? 0 : end - first };
+  const isEmpty = count === 0 || end - first > LIKELY_ROWS_MAX;
+  return { offset: first, count: isEmpty ? 0 : end - first, options };
 }

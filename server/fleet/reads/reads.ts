@@ -16,7 +16,7 @@ import { messageRead, type ShardReader } from "../shard-reader.js";
 import type { Subject } from "../threads/isolation.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import type { Message } from "../threads/shard-pool.js";
-import { TenantSlices } from "../threads/tenant-slices.js";
+import { RequestSlices, type Slices, TenantSlices } from "../threads/tenant-slices.js";
 import { ThreadLoad } from "../threads/thread-load.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexHandle, IndexScale } from "./index-handle.js";
@@ -39,6 +39,8 @@ export interface IndexHandles {
    * SkeinError.
    */
   use(uid: number): Promise<IndexUse>;
+  /** Returns the handle of an index that is open, without using it. */
+  open(uid: number): IndexHandle | undefined;
   /** Synchronous form of `use`. Returns undefined if the index is not open. */
   useOpen(uid: number): IndexUse | undefined;
 }
@@ -131,9 +133,8 @@ export class Reads {
 
   /** Returns the cached answer as `IndexHandle.recall` does. Returns null also if the index is not open. */
   recall(uid: number, question: Question): RememberedAnswer | null {
-    const use = this.#indexes.useOpen(uid);
-    const answer = use?.state.recall(question) ?? null;
-    use?.end();
+    const answer = this.#indexes.open(uid)?.recall(question) ?? null;
+    if (answer !== null) this.#indexes.useOpen(uid)?.end(); // an answer counts as a use of its index
     return answer;
   }
 
@@ -143,17 +144,12 @@ export class Reads {
    */
   async snapshot(uid: number, life: RequestLife): Promise<IndexSnapshot> {
     const use = this.#indexes.useOpen(uid) ?? (await this.#indexes.use(uid));
-    return this.#snapshot(use, life, () => this.slices.next(use.state.record.tenant, life));
+    return this.#snapshot(use, life, new RequestSlices(this.slices, use.state.record.tenant, life));
   }
 
-  #snapshot(
-    { state, end }: IndexUse,
-    life: RequestLife,
-    nextSlice: () => Promise<void>,
-    trace?: QueryTrace,
-  ): IndexSnapshot {
+  #snapshot({ state, end }: IndexUse, life: RequestLife, slices: Slices, trace?: QueryTrace): IndexSnapshot {
     const deadline = Math.min(life.deadline, Math.ceil(Date.now() + this.#limits.searchMsMax));
-    return new IndexSnapshot(state, this.#readers, life, nextSlice, deadline, end, trace);
+    return new IndexSnapshot(state, this.#readers, life, slices, deadline, end, trace);
   }
 
   /**
@@ -172,7 +168,7 @@ export class Reads {
     for (let tries = 0; tries < 2; tries++) {
       const use = this.#indexes.useOpen(uid) ?? (yield* this.#opened(uid, trace));
       const slices = this.slices.query(use.state.record.tenant, life);
-      const snapshot = this.#snapshot(use, life, slices.next, trace);
+      const snapshot = this.#snapshot(use, life, slices, trace);
       this.#queries.begin();
       try {
         const answer = yield* work(snapshot);
@@ -232,7 +228,7 @@ export class Reads {
     subject?: Subject,
   ): Promise<T> {
     const life = new RequestLife();
-    const asker = { tenant, life, nextSlice: () => this.slices.next(tenant, life) };
+    const asker = { tenant, life, slices: new RequestSlices(this.slices, tenant, life) };
     const read = messageRead(asker, message, decode, subject);
     return this.#readers.threads.read(read, [shard])[0] as Promise<T>;
   }

@@ -16,7 +16,13 @@ import { isRefusal, openReply } from "../../../shards/protocol/reply.js";
 import { encodeEmbed, encodeSimilarities } from "../../../shards/protocol/vectors.js";
 import type { Places } from "../../catalog/schema/placement.js";
 import type { RequestLife } from "../../ground/jobs/request-life.js";
-import type { PageRead, ProgramRead, ShardRead, ShardReader } from "../shard-reader.js";
+import {
+  type PageRead,
+  type ProgramRead,
+  type ShardRead,
+  type ShardReader,
+  subjectOfRead,
+} from "../shard-reader.js";
 import type { Isolation, Subject } from "../threads/isolation.js";
 import { decodeReply, lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-life.js";
@@ -49,13 +55,19 @@ export class ThreadReader implements ShardReader {
 
   read<T>(read: ShardRead<T>, shards: Places): Promise<T>[] {
     const message = encoded(read);
+    const subject = subjectOfRead(read);
     const answers: Promise<T>[] = [];
-    for (const shard of shards) answers.push(this.#readOne(read, message, shard));
+    for (const shard of shards) answers.push(this.#readOne(read, message, subject, shard));
     return answers;
   }
 
-  async #readOne<T>(read: ShardRead<T>, message: Message, shard: number): Promise<T> {
-    const { of, subject } = read;
+  async #readOne<T>(
+    read: ShardRead<T>,
+    message: Message,
+    subject: Subject | undefined,
+    shard: number,
+  ): Promise<T> {
+    const { of } = read;
     // Quarantine: a suspect read is sent on its own; a read that was in flight on two occasions when the
     // thread ended is refused.
     let apart = false;
@@ -82,7 +94,7 @@ export class ThreadReader implements ShardReader {
     // A request that is over by now needs no result.
     of.life.check();
     // Time slices: a large reply is decoded in the tenant's next slice.
-    if (reply.length > LARGE_BYTES) await of.nextSlice();
+    if (reply.length > LARGE_BYTES) await of.slices.next();
     // Deadline: decoding late replies would delay searches that can still meet theirs.
     if ("deadline" in read && Date.now() > read.deadline) throw lateSearch();
     return decoded(read, reply);
@@ -94,7 +106,7 @@ function encoded<T>(read: ShardRead<T>): Message {
     case "search":
       return encodeSearchRequest(requestOf(read));
     case "page": {
-      const { offset, count, options } = read;
+      const { offset, count, options } = read.wanted();
       return encodePage({ ...requestOf(read), offset, count, options });
     }
     case "expand":

@@ -18,12 +18,10 @@ export const LARGE_BYTES = 128 * 1024;
  */
 const PATIENCE_MS = 8;
 
-/** A query's access to the slices. */
-export interface QuerySlices {
+/** A request's access to its tenant's slices. */
+export interface Slices {
   /** See TenantSlices. */
   next(): Promise<void>;
-  /** Call when the query has ended. */
-  end(): void;
 }
 
 export class TenantSlices {
@@ -34,22 +32,19 @@ export class TenantSlices {
   /** Timer that ends the current slice's wait for light queries; null if no slice is waiting. */
   #patience: NodeJS.Timeout | null = null;
 
-  /** Starts a query, which is light until it needs a slice. */
+  /** Starts a query. Call `end` when it has ended. */
   query(tenant: number, life: RequestLife): QuerySlices {
+    return new QuerySlices(this, tenant, life);
+  }
+
+  /** Call when a query starts. */
+  beginLight(): void {
     this.#light++;
-    let light = true;
-    const end = (): void => {
-      if (!light) return;
-      light = false;
-      if (--this.#light === 0) this.#goOn();
-    };
-    return {
-      next: () => {
-        end();
-        return this.next(tenant, life);
-      },
-      end,
-    };
+  }
+
+  /** Call when a query needs a slice, or ends without having needed one. */
+  endLight(): void {
+    if (--this.#light === 0) this.#goOn();
   }
 
   /**
@@ -100,6 +95,45 @@ export class TenantSlices {
   };
 }
 
+/** The slices of one request. */
+export class RequestSlices implements Slices {
+  protected readonly all: TenantSlices;
+  readonly #tenant: number;
+  readonly #life: RequestLife;
+
+  constructor(all: TenantSlices, tenant: number, life: RequestLife) {
+    this.all = all;
+    this.#tenant = tenant;
+    this.#life = life;
+  }
+
+  next(): Promise<void> {
+    return this.all.next(this.#tenant, this.#life);
+  }
+}
+
+/** The slices of a query, which is light until it needs one or ends. */
+export class QuerySlices extends RequestSlices {
+  #isLight = true;
+
+  constructor(all: TenantSlices, tenant: number, life: RequestLife) {
+    super(all, tenant, life);
+    all.beginLight();
+  }
+
+  override next(): Promise<void> {
+    this.end();
+    return super.next();
+  }
+
+  /** Call when the query has ended. */
+  end(): void {
+    if (!this.#isLight) return;
+    this.#isLight = false;
+    this.all.endLight();
+  }
+}
+
 /** Once a slice has lasted this long (ms), `inSlices` waits for another one. */
 const SLICE_MS = 2;
 
@@ -107,11 +141,11 @@ const SLICE_MS = 2;
  * Runs the work step by step, and waits for another slice whenever the current one is used up. If the work
  * fits into the current slice, returns its result synchronously.
  */
-export function inSlices<T>(work: Generator<void, T>, nextSlice: () => Promise<void>): T | Promise<T> {
+export function inSlices<T>(work: Generator<void, T>, slices: Slices): T | Promise<T> {
   const endMs = performance.now() + SLICE_MS;
   let step = work.next();
   while (step.done !== true) {
-    if (performance.now() > endMs) return nextSlice().then(() => inSlices(work, nextSlice));
+    if (performance.now() > endMs) return slices.next().then(() => inSlices(work, slices));
     step = work.next();
   }
   return step.value;

@@ -11,7 +11,7 @@ import type {
 import { NO_ROWS, type SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { FoundPage, IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
-import type { PageWanted } from "../../fleet/reads/likely-rows.js";
+import type { PageOf } from "../../fleet/reads/likely-rows.js";
 import { settled, type Work } from "../../ground/jobs/work.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
@@ -39,11 +39,6 @@ export interface Matched {
 }
 
 type Ran = Omit<Matched, "fullMatches" | "relaxation">;
-
-/** Says which rows of a program's result the page will show, and which parts of their documents. */
-export interface PageOf {
-  page(program: SearchProgram): PageWanted;
-}
 
 /** A page without rows. */
 const NO_PAGE: PageOf = { page: () => ({ offset: 0, count: 0, options: {} }) };
@@ -137,8 +132,8 @@ function canMatch(mode: SearchProgram["mode"], words: readonly SearchWord[]): bo
   return mode === "all" ? words.every(isLive) : words.some(isLive);
 }
 
-function counted(ran: Ran): Matched {
-  return { ...ran, fullMatches: matches(ran), relaxation: null };
+function counted({ program, words, results, documents }: Ran): Matched {
+  return { program, words, results, documents, fullMatches: matches({ results }), relaxation: null };
 }
 
 /**
@@ -193,9 +188,18 @@ export function runProgram(
   pageOf: PageOf,
 ): Ran | Promise<Ran> {
   const asked = withShares(program, snapshot.shards);
-  const found = snapshot.searchPage(asked, pageOf.page(asked));
-  const ran = ({ results, documents }: FoundPage): Ran => ({ program: asked, words, results, documents });
-  return found instanceof Promise ? found.then(ran) : ran(found);
+  const found = snapshot.searchPage(asked, pageOf);
+  return found instanceof Promise
+    ? found.then((page) => ranProgram(asked, words, page))
+    : ranProgram(asked, words, found);
+}
+
+function ranProgram(
+  program: SearchProgram,
+  words: ExpandedWords | null,
+  { results, documents }: FoundPage,
+): Ran {
+  return { program, words, results, documents };
 }
 
 function nothing(program: SearchProgram, words: ExpandedWords, snapshot: IndexSnapshot): Ran {

@@ -5,10 +5,11 @@ import type { SearchProgram } from "../../../engine-wasm/host/programs/search-pr
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import { EMBEDDER_SOURCES, vectorPolicy } from "../../catalog/definition/embedder-sources.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
+import type { PageOf } from "../../fleet/reads/likely-rows.js";
 import { run, settled, together, type Work } from "../../ground/jobs/work.js";
 import type { SearchMode } from "../../query-log/rows/journal.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
-import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
+import { type Matched, relaxed, runProgram } from "../matching/match.js";
 import { mergingOfRows } from "../matching/merge.js";
 import { programOf, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";

@@ -148,7 +148,7 @@ function* addValues(
     const { rows: ranked, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < ranked.length && !list.roundFull; at += CHUNK_ROWS) {
-      if (!first || at > 0) yield* settled(snapshot.nextSlice()); // few lists need that many documents
+      if (!first || at > 0) yield* settled(snapshot.slices.next()); // few lists need that many documents
       const chunk = ranked.slice(at, at + CHUNK_ROWS);
       const known = [matched.documents];
       const shown = yield* fetchDocuments(snapshot, chunk, new RankedRows(), known, options, replyBytesMax);

@@ -71,6 +71,11 @@ export class FollowedIndexes implements IndexHandles {
     }
   }
 
+  open(uid: number): IndexHandle | undefined {
+    const followed = this.#followed.get(uid);
+    return followed?.standing.isOpen ? followed.index : undefined;
+  }
+
   useOpen(uid: number): IndexUse | undefined {
     const followed = this.#followed.get(uid);
     if (followed === undefined) return undefined;

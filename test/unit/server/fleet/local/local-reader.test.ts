@@ -40,7 +40,7 @@ const workbench = module.workbench();
 const SNAPSHOT: AskedSnapshot = {
   record: makeRecord(),
   tenant: 1,
-  nextSlice: async () => undefined,
+  slices: { next: async () => undefined },
   life: new RequestLife(),
   data: 7,
   generation: 1,

@@ -59,7 +59,7 @@ function viewUntil(deadline: number): IndexSnapshot {
     state,
     { threads, local },
     new RequestLife(),
-    async () => undefined,
+    { next: async () => undefined },
     deadline,
     () => undefined,
   );

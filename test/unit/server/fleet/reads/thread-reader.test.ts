@@ -26,7 +26,7 @@ class World implements Isolation {
   readonly snapshot: AskedSnapshot = {
     record: makeRecord(),
     tenant: 7,
-    nextSlice: async () => void this.passed.push("time slice"),
+    slices: { next: async () => void this.passed.push("time slice") },
     life: new RequestLife(),
     data: 1,
     generation: 1,
@@ -59,7 +59,7 @@ class World implements Isolation {
     return {
       kind: "search",
       of: this.snapshot,
-      subject: () => "a search",
+      asked: "a search",
       program: new Uint8Array(2),
       deadline,
       decode: ({ length }) => length,

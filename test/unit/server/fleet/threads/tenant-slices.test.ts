@@ -75,7 +75,7 @@ describe("TenantSlices", () => {
 
   it("works step by step, with pauses if that takes long", async () => {
     let pauses = 0;
-    const pause = async (): Promise<void> => void pauses++;
+    const pause = { next: async (): Promise<void> => void pauses++ };
     function* steps(ms: number): Generator<void, string> {
       for (let i = 0; i < 5; i++) {
         for (const until = performance.now() + ms; performance.now() < until; );
@@ -92,6 +92,6 @@ describe("TenantSlices", () => {
     function* broken(): Generator<void, never> {
       throw new Error("broken");
     }
-    expect(() => inSlices(broken(), async () => undefined)).toThrow("broken");
+    expect(() => inSlices(broken(), { next: async () => undefined })).toThrow("broken");
   });
 });
