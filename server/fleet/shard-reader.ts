@@ -12,7 +12,6 @@ import {
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
-import type { PageWanted } from "./reads/likely-rows.js";
 import type { Subject } from "./threads/isolation.js";
 import type { Slices } from "./threads/tenant-slices.js";
 
@@ -48,6 +47,13 @@ export interface ProgramRead<T> {
   readonly decode: (result: Uint8Array) => T | Promise<T>;
 }
 
+/** Rows of a search result, and which parts of their documents to send. */
+export interface PageWanted {
+  readonly offset: number;
+  readonly count: number;
+  readonly options: FetchOptions;
+}
+
 /**
  * A search that also requests the documents of some of its rows. The reader may return the result without
  * documents.
@@ -58,7 +64,7 @@ export interface PageRead<T> {
   readonly asked: unknown;
   readonly program: Uint8Array;
   readonly deadline: number;
-  /** Returns which rows' documents to send, and which parts of them. */
+  /** The rows whose documents to send. */
   readonly wanted: () => PageWanted;
   readonly decode: (page: PageReply) => T | Promise<T>;
 }

@@ -3,7 +3,7 @@
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/definition/settings.js";
-import type { PageWanted } from "../fleet/reads/likely-rows.js";
+import type { PageWanted } from "../fleet/shard-reader.js";
 import { highlightRequest } from "../question/request/highlight-request.js";
 import type { QueryRequest } from "../question/request/query-request.js";
 import type { QueryPlan } from "./matching/plan.js";

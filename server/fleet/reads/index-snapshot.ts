@@ -44,6 +44,7 @@ import {
   fetchRead,
   messageRead,
   type PageRead,
+  type PageWanted,
   type ProgramRead,
   type ShardRead,
   type ShardReader,
@@ -52,7 +53,7 @@ import {
 import { inSlices, type Slices } from "../threads/tenant-slices.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexHandle, Remembered } from "./index-handle.js";
-import { likelyRows, type PageOf, type PageWanted } from "./likely-rows.js";
+import { likelyRows, type PageOf } from "./likely-rows.js";
 
 export interface FoundPage {
   /** In shard order. */

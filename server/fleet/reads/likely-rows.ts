@@ -1,14 +1,7 @@
 // Selects the rows whose documents each shard sends along with its search result, before it is known which
 // rows are on the page.
 import type { SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
-import type { FetchOptions } from "../../../shards/protocol/fetch.js";
-
-/** Which rows of a search result are on the page, and how to fetch their documents. */
-export interface PageWanted {
-  readonly offset: number;
-  readonly count: number;
-  readonly options: FetchOptions;
-}
+import type { PageWanted } from "../shard-reader.js";
 
 /**
  * If a shard (of several) would send more documents than this, it sends none. They are fetched once the

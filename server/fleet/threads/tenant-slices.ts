@@ -113,7 +113,7 @@ export class RequestSlices implements Slices {
 }
 
 /** The slices of a query, which is light until it needs one or ends. */
-export class QuerySlices extends RequestSlices {
+class QuerySlices extends RequestSlices {
   #isLight = true;
 
   constructor(all: TenantSlices, tenant: number, life: RequestLife) {

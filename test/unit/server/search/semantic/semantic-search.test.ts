@@ -53,7 +53,7 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
   const byWords = matched("all", 0, {
     matched: () => {
       searches.push("relaxed");
-      return settled(matched("any", 8, null));
+      return matched("any", 8, null);
     },
   });
   const snapshot = {
