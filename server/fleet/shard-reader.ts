@@ -13,14 +13,14 @@ import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { Places } from "../catalog/schema/placement.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
 import type { Subject } from "./threads/isolation.js";
-import type { Slices } from "./threads/tenant-slices.js";
+import type { OwnSlices } from "./threads/tenant-slices.js";
 
 /** The tenant and the request on whose behalf something is read. */
 export interface Requester {
   /** The read is charged to this tenant's share of shard time. */
   readonly tenant: number;
   /** The request's time slices on this thread. */
-  readonly slices: Slices;
+  readonly slices: OwnSlices;
   /** The read ends with this life. */
   readonly life: RequestLife;
 }

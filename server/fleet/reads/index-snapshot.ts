@@ -50,7 +50,7 @@ import {
   type ShardReader,
   similaritiesRead,
 } from "../shard-reader.js";
-import { inSlices, type Slices } from "../threads/tenant-slices.js";
+import { inSlices, type OwnSlices } from "../threads/tenant-slices.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexHandle, Remembered } from "./index-handle.js";
 import { likelyRows, type PageOf } from "./likely-rows.js";
@@ -89,7 +89,7 @@ export class IndexSnapshot implements AskedSnapshot {
   readonly #remembered: Remembered | null;
   readonly #reader: ShardReader;
   readonly life: RequestLife;
-  readonly slices: Slices;
+  readonly slices: OwnSlices;
   readonly #onReleased: () => void;
   #released = false;
 
@@ -98,7 +98,7 @@ export class IndexSnapshot implements AskedSnapshot {
     index: IndexHandle,
     { threads, local }: ShardReaders,
     life: RequestLife,
-    slices: Slices,
+    slices: OwnSlices,
     deadline: number,
     onReleased: () => void,
     trace?: QueryTrace,

@@ -16,7 +16,7 @@ import { messageRead, type ShardReader } from "../shard-reader.js";
 import type { Subject } from "../threads/isolation.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import type { Message } from "../threads/shard-pool.js";
-import { RequestSlices, type Slices, TenantSlices } from "../threads/tenant-slices.js";
+import { type OwnSlices, RequestSlices, TenantSlices } from "../threads/tenant-slices.js";
 import { ThreadLoad } from "../threads/thread-load.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexHandle, IndexScale } from "./index-handle.js";
@@ -147,7 +147,12 @@ export class Reads {
     return this.#snapshot(use, life, new RequestSlices(this.slices, use.state.record.tenant, life));
   }
 
-  #snapshot({ state, end }: IndexUse, life: RequestLife, slices: Slices, trace?: QueryTrace): IndexSnapshot {
+  #snapshot(
+    { state, end }: IndexUse,
+    life: RequestLife,
+    slices: OwnSlices,
+    trace?: QueryTrace,
+  ): IndexSnapshot {
     const deadline = Math.min(life.deadline, Math.ceil(Date.now() + this.#limits.searchMsMax));
     return new IndexSnapshot(state, this.#readers, life, slices, deadline, end, trace);
   }

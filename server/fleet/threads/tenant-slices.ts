@@ -19,7 +19,7 @@ export const LARGE_BYTES = 128 * 1024;
 const PATIENCE_MS = 8;
 
 /** A request's access to its tenant's slices. */
-export interface Slices {
+export interface OwnSlices {
   /** See TenantSlices. */
   next(): Promise<void>;
 }
@@ -96,7 +96,7 @@ export class TenantSlices {
 }
 
 /** The slices of one request. */
-export class RequestSlices implements Slices {
+export class RequestSlices implements OwnSlices {
   protected readonly all: TenantSlices;
   readonly #tenant: number;
   readonly #life: RequestLife;
@@ -141,7 +141,7 @@ const SLICE_MS = 2;
  * Runs the work step by step, and waits for another slice whenever the current one is used up. If the work
  * fits into the current slice, returns its result synchronously.
  */
-export function inSlices<T>(work: Generator<void, T>, slices: Slices): T | Promise<T> {
+export function inSlices<T>(work: Generator<void, T>, slices: OwnSlices): T | Promise<T> {
   const endMs = performance.now() + SLICE_MS;
   let step = work.next();
   while (step.done !== true) {
