@@ -24,8 +24,8 @@ let inside: usize = 0; // all addresses below this are inside the allocated memo
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 let confined: bool = false;
-// The part of scratch memory that `passScratch` gives out: [passStart, passEnd), up to passTop; empty if
-// passEnd is 0.
+// The part of scratch memory that `passScratch` gives out: [passStart, passEnd), up to passTop. All are 0
+// without passes.
 let passStart: usize = 0;
 let passTop: usize = 0;
 let passEnd: usize = 0;
@@ -41,6 +41,7 @@ function scratchTo(end: usize): void {
 
 /** Discards all scratch memory. */
 function discardScratch(): void {
+  passStart = 0;
   passTop = 0;
   passEnd = 0;
   scratchTo(top);
