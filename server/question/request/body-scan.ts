@@ -120,19 +120,24 @@ export class BodyScan {
   /** The body with an empty user and visit. */
   get anonymous(): Uint8Array {
     const { bytes, holes } = this;
-    let out: Uint8Array | null = null;
-    let [length, from] = [0, 0];
-    for (let i = 0; i < holes.length; i += 3) {
-      const [hole, start, end] = [holes[i]!, holes[i + 1]!, holes[i + 2]!];
-      if ((hole !== USER && hole !== SESSION) || start === end) continue;
-      out ??= new Uint8Array(bytes.length);
-      out.set(bytes.subarray(from, start), length);
-      length += start - from;
-      from = end;
+    const persons = this.#length(USER) + this.#length(SESSION);
+    if (persons === 0) return bytes;
+    const out = new Uint8Array(bytes.length - persons);
+    let from = 0;
+    let to = 0;
+    for (let at = 0; at < holes.length; at += 3) {
+      if (holes[at] !== USER && holes[at] !== SESSION) continue;
+      while (from < holes[at + 1]!) out[to++] = bytes[from++]!;
+      from = holes[at + 2]!;
     }
-    if (out === null) return bytes;
-    out.set(bytes.subarray(from), length);
-    return out.subarray(0, length + bytes.length - from);
+    while (from < bytes.length) out[to++] = bytes[from++]!;
+    return out;
+  }
+
+  /** Number of bytes in the hole; 0 if the body does not have it. */
+  #length(hole: number): number {
+    const at = this.indexOf(hole);
+    return at < 0 ? 0 : this.length(at);
   }
 
   #person(at: number): string {
