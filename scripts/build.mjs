@@ -61,6 +61,7 @@ const PROGRAMS = [
   "bench/neighbour/noisy-client",
   "bench/relevance/main",
   "bench/road/main",
+  "bench/road/query-meter",
   "bench/run",
   "bench/scale",
   "bench/semantic/main",

@@ -12,12 +12,14 @@ import { ServerProcess } from "../load/server-process.js";
 import { settle } from "../load/settle.js";
 import { AllocationCounter, TRACE_FLAG } from "./allocation-counter.js";
 import { Clients } from "./clients.js";
+import { METER_FLAG, PromiseCounter } from "./promise-counter.js";
 
 /** A server that has loaded the documents. */
 export interface StartedServer extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
+  readonly promises: PromiseCounter;
   /** Null for the server's default. */
   readonly frontEnds: number | null;
 }
@@ -76,6 +78,7 @@ export async function startServers(
         const configFile = join(own, "config.json");
         writeFileSync(configFile, JSON.stringify(config));
         const allocation = new AllocationCounter();
+        const promises = new PromiseCounter();
         const server = await ServerProcess.start({
           main,
           dataDir: join(own, "data"),
@@ -84,8 +87,11 @@ export async function startServers(
           frontEnds,
           durability: "os",
           configFile,
-          flags: [TRACE_FLAG],
-          onLine: (line) => allocation.read(line),
+          flags: [TRACE_FLAG, METER_FLAG],
+          onLine: (line) => {
+            allocation.read(line);
+            promises.read(line);
+          },
         });
         const client = new ApiClient(server.url.href, ADMIN_KEY, 2);
         const plain = vectors ? {} : { settings: { embedder: { source: "none" } } };
@@ -105,6 +111,7 @@ export async function startServers(
           index: INDEX,
           server,
           allocation,
+          promises,
           frontEnds,
         });
       }

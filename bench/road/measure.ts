@@ -34,6 +34,8 @@ export interface RoadCost {
   readonly messages: number;
   readonly wakeUps: number;
   readonly allocatedBytes: number;
+  /** Promises of the main thread. */
+  readonly promises: number;
   readonly remembered: number;
 }
 
@@ -71,7 +73,25 @@ export async function measureInterleaved(
       for (const { clients } of contenders) await clients.keepOpen();
     }
   }
-  return contenders.map(({ name }, i) => costOf(name, trials[i]!));
+  const costs: RoadCost[] = [];
+  for (const [i, contender] of contenders.entries()) {
+    const promises = await promisesOf(contender, loads[i]!, seconds);
+    costs.push({ ...costOf(contender.name, trials[i]!), promises });
+  }
+  return costs;
+}
+
+/** Mean number of promises that the main thread makes for a query. */
+async function promisesOf(
+  { server, promises, clients, loaded }: Contender,
+  load: readonly PreparedQuery[],
+  seconds: number,
+): Promise<number> {
+  let sent = 0;
+  const made = await promises.during(server.pid, async () => {
+    sent = (await driveOver(clients.at(loaded, 0), load, seconds, 0)).queries;
+  });
+  return made / sent;
 }
 
 async function runTrial(
@@ -103,7 +123,7 @@ async function runTrial(
   };
 }
 
-function costOf(name: string, trials: readonly Trial[]): RoadCost {
+function costOf(name: string, trials: readonly Trial[]): Omit<RoadCost, "promises"> {
   const sum = (of: (trial: Trial) => number): number => trials.reduce((all, trial) => all + of(trial), 0);
   const queries = sum((trial) => trial.queries);
   const others = ({ cpuMs }: Trial): number => cpuMs.slice(2).reduce((all, one) => all + one, 0);

@@ -27,10 +27,10 @@ function markdownOf({ card, setting, sets }: RoadResult): string {
     machineText(card),
     `\`${card.command}\``,
     "",
-    `${setting} p50 and p99: medians of the trials. The rest: means of a query; CPU in microseconds of the HTTP thread, of the busiest other thread, and of all others together; bytes: what all threads allocate in V8's heaps.`,
+    `${setting} p50 and p99: medians of the trials. The rest: means of a query; CPU in microseconds of the HTTP thread, of the busiest other thread, and of all others together; bytes: what all threads allocate in V8's heaps; promises: those of the HTTP thread.`,
     "",
-    "| documents | queries | server | per CPU s | p50 ms | p99 ms | HTTP µs | busiest other µs | others µs | messages | wake-ups | bytes | remembered |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    "| documents | queries | server | per CPU s | p50 ms | p99 ms | HTTP µs | busiest other µs | others µs | messages | wake-ups | bytes | promises | remembered |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...sets.flatMap(({ name, documents, kind, measured }) =>
       measured.map((cost) => `| ${documents} (${name}) | ${kind} | ${cost.name} | ${figures(cost)} |`),
     ),
@@ -39,7 +39,7 @@ function markdownOf({ card, setting, sets }: RoadResult): string {
 }
 
 function figures(cost: RoadCost): string {
-  const { perCpuSecond, p50, p99, cpuUs, messages, wakeUps, allocatedBytes, remembered } = cost;
+  const { perCpuSecond, p50, p99, cpuUs, messages, wakeUps, allocatedBytes, promises, remembered } = cost;
   return [
     perCpuSecond.toFixed(0),
     p50.toFixed(2),
@@ -48,6 +48,7 @@ function figures(cost: RoadCost): string {
     messages.toFixed(1),
     wakeUps.toFixed(1),
     allocatedBytes.toFixed(0),
+    promises.toFixed(1),
     `${(remembered * 100).toFixed(0)} %`,
   ].join(" | ");
 }
