@@ -1,6 +1,6 @@
-// A warm query that the HTTP thread answers by itself has a budget: how much it may allocate, and that it
-// makes no promise. Counts, not times, so the result does not depend on the machine. Whatever is added to the
-// road of a query must fit into the budget.
+// A warm query that the HTTP thread answers alone has a budget: how much it may allocate, and that it makes
+// no promise. Counts, not times, so the result does not depend on the machine. Whatever is added to the road
+// of a query must fit into the budget.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generateCatalogue } from "../../../bench/catalogue/generate.js";
 import type { MeterReading } from "../../../bench/road/query-meter.js";
