@@ -110,7 +110,7 @@ class Lent {
       const expected = handle(test.shard, encodeNearestRequest(request)) as Uint8Array;
       const answer = this.reader.answer("nearest", generation, oldestGeneration, program, NEVER);
       if (answer === null) continue; // the reader can see only the newest snapshots
-      expect(answer).toEqual(new Uint8Array(decodeResult(expected)));
+      expect(new Uint8Array(answer)).toEqual(new Uint8Array(decodeResult(expected)));
       this.seen.compared += decodeNearestResult(answer).compared;
     }
     const terms = random.pick(TERMS);
