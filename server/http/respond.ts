@@ -22,8 +22,8 @@ export function dataReply(data: unknown, status = 200): HttpReply {
 }
 
 /** A reply whose body is `json`, sent unchanged. */
-export function rawReply(json: Uint8Array): HttpReply {
-  return { status: 200, headers: JSON_HEADERS, body: json };
+export function rawReply(json: Uint8Array, onFinished?: HttpReply["onFinished"]): HttpReply {
+  return { status: 200, headers: JSON_HEADERS, data: undefined, body: json, onFinished };
 }
 
 /** A reply that puts `json` in the {data} envelope without parsing it. */

@@ -41,7 +41,7 @@ export interface AskedQuery {
    * must release the snapshot.
    */
   snapshotBehind(): Promise<IndexSnapshot>;
-  attempt(request: QueryRequest): Work<Attempt>;
+  attempt(request: QueryRequest): Attempt | Promise<Attempt>;
 }
 
 /** Decides in which wording a query is answered, possibly after several attempts. */

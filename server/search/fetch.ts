@@ -3,9 +3,9 @@
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
 import { ReplyTooLargeError } from "../fleet/threads/shard-errors.js";
-import { settled, together, type Work } from "../ground/jobs/work.js";
+import { run, settled, together, type Work } from "../ground/jobs/work.js";
 import type { RankedRows } from "./matching/merge.js";
-import { documentBytes } from "./shown-documents.js";
+import { documentBytes, withinBytes } from "./shown-documents.js";
 
 /** Documents that the shards sent along with their rows, by sequence number. */
 export type KnownDocuments = ReadonlyMap<number, FetchedDocument>;
@@ -19,36 +19,69 @@ export type ParsedDocument = Readonly<Record<string, unknown>> & { readonly id: 
  * documents if the reply would be too large, and throws SK-SE-413 if it would still be too large without
  * them.
  */
-export function* fetchDocuments(
+export function fetchDocuments(
   snapshot: IndexSnapshot,
   rows: RankedRows,
   related: RankedRows,
   known: readonly KnownDocuments[],
   options: FetchOptions,
   replyBytesMax: number,
-): Work<FetchedDocument[] | null> {
-  if (related.length === 0) return yield* documentsOf(snapshot, rows, known, options, replyBytesMax);
+): Documents | Promise<Documents> {
+  return related.length === 0
+    ? documentsOf(snapshot, rows, known, options, replyBytesMax)
+    : run(withRelated(snapshot, rows, related, known, options, replyBytesMax));
+}
+
+/** Null if a shard no longer has one of them. */
+type Documents = FetchedDocument[] | null;
+
+function* withRelated(
+  snapshot: IndexSnapshot,
+  rows: RankedRows,
+  related: RankedRows,
+  known: readonly KnownDocuments[],
+  options: FetchOptions,
+  replyBytesMax: number,
+): Work<Documents> {
   try {
-    return yield* documentsOf(snapshot, rows.concat(related), known, options, replyBytesMax);
+    return yield* settled(documentsOf(snapshot, rows.concat(related), known, options, replyBytesMax));
   } catch (error) {
     if (!(error instanceof ReplyTooLargeError)) throw error;
-    return yield* documentsOf(snapshot, rows, known, options, replyBytesMax);
+    return yield* settled(documentsOf(snapshot, rows, known, options, replyBytesMax));
   }
 }
 
-function* documentsOf(
+function documentsOf(
   snapshot: IndexSnapshot,
   rows: RankedRows,
   known: readonly KnownDocuments[],
   options: FetchOptions,
   replyBytesMax: number,
-): Work<FetchedDocument[] | null> {
+): Documents | Promise<Documents> {
   const bytesMax = documentBytes(replyBytesMax, rows.length);
   if (rows.length === 0) return [];
-  if (snapshot.shards === 1 && known.every(({ size }) => size === 0)) {
-    const documents = yield* settled(snapshot.fetch(0, rows.seqs, { ...options, bytesMax }));
-    return documents.some(isMissing) ? null : documents;
-  }
+  if (snapshot.shards > 1 || !known.every(isEmpty))
+    return run(gathered(snapshot, rows, known, options, bytesMax));
+  const documents = snapshot.fetch(0, rows.seqs, withinBytes(options, bytesMax));
+  return documents instanceof Promise ? documents.then(complete) : complete(documents);
+}
+
+function isEmpty({ size }: KnownDocuments): boolean {
+  return size === 0;
+}
+
+function complete(documents: FetchedDocument[]): Documents {
+  return documents.some(isMissing) ? null : documents;
+}
+
+/** Takes the known documents, and fetches the others from their shards. */
+function* gathered(
+  snapshot: IndexSnapshot,
+  rows: RankedRows,
+  known: readonly KnownDocuments[],
+  options: FetchOptions,
+  bytesMax: number,
+): Work<Documents> {
   let bytesLeft = bytesMax;
   const documents: FetchedDocument[] = [];
   const put = (place: number, one: FetchedDocument): void => {
@@ -68,12 +101,12 @@ function* documentsOf(
   }
   const fetchFrom = function* (shard: number, places: readonly number[]): Work<void> {
     const seqs = places.map((place) => rows.seqs[place]!);
-    const fetched = yield* settled(snapshot.fetch(shard, seqs, { ...options, bytesMax: bytesLeft }));
+    const fetched = yield* settled(snapshot.fetch(shard, seqs, withinBytes(options, bytesLeft)));
     for (const [i, place] of places.entries()) put(place, fetched[i]!);
   };
   if (missing.size > 0)
     yield* together(...Array.from(missing, ([shard, places]) => fetchFrom(shard, places)));
-  return documents.some(isMissing) ? null : documents;
+  return complete(documents);
 }
 
 function isMissing({ document }: FetchedDocument): boolean {

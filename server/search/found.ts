@@ -20,6 +20,7 @@ export interface Hits {
 }
 
 export const NO_EXPLANATIONS: readonly Explanation[] = [];
+export const NO_FACETS: readonly FacetTable[] = [];
 export const NO_HITS: Hits = { rows: new RankedRows(), documents: [], explanations: NO_EXPLANATIONS };
 
 export interface FacetTable {
@@ -69,8 +70,13 @@ export interface Found {
   /** True if a ranking rule affected at least one document. */
   readonly curated: boolean;
   /**
-   * Puts the answer to this question into the answer cache. Null if the answer must not be cached, because
-   * the next one may differ even without a write.
+   * Where the answer may be cached. Null if it must not be, because the next one may differ even without a
+   * write.
    */
-  readonly remember: ((question: Question, answer: RememberedAnswer) => void) | null;
+  readonly memory: AnswerMemory | null;
+}
+
+/** Keeps the answers to questions that are asked again. */
+export interface AnswerMemory {
+  remember(question: Question, answer: RememberedAnswer): void;
 }

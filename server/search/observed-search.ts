@@ -2,6 +2,8 @@
 // query log. Repeated queries are answered from the cache.
 import { operationsIn } from "../../engine-wasm/host/programs/filter-program.js";
 import type { IndexContents } from "../catalog/index-contents.js";
+import type { IndexRecord } from "../catalog/records/index-record.js";
+import type { Question } from "../fleet/reads/answer-cache.js";
 import type { RequestLife } from "../ground/jobs/request-life.js";
 import { settled, type Work } from "../ground/jobs/work.js";
 import { QueryTrace } from "../ground/metrics/query-trace.js";
@@ -9,9 +11,11 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import type { LogWriter } from "../query-log/analytics/log-writer.js";
 import type { AskedBy } from "../query-log/analytics/people.js";
 import { encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
+import type { QueryId } from "../query-log/rows/query-ids.js";
 import { logNowMs } from "../query-log/rows/time.js";
 import type { BodyScan } from "../question/request/body-scan.js";
 import type { PreparedShapes } from "../question/request/prepared-shapes.js";
+import type { QueryRequest } from "../question/request/query-request.js";
 import type { Found } from "./found.js";
 import type { QueriedIndexes } from "./matching/queried-index.js";
 import { costOfQuery, costOfRequest, type HitSizes, type Reserve } from "./query-cost.js";
@@ -64,61 +68,93 @@ export function* observedSearch(
   { id: requestId, life, reserve }: SearchedFor,
 ): Work<ReplyWriter> {
   const { record } = contents;
-  const { reads, limits, preparedShapes, recorder, slowQueries, logWriter, hitSizes, replies } = searching;
   const trace = new QueryTrace();
-  const id = logWriter.ids.next(logNowMs());
+  const id = searching.logWriter.ids.next(logNowMs());
   const index = searching.queriedIndexes.of(contents);
-  const question = { ...bounds, state: index.state, body: body.bytes };
-  const known = reads.recall(record.uid, question);
-  const ended = (answered: Uint8Array | null): void => {
-    trace.stop();
-    recorder.queryAnswered(trace);
-    if (answered !== null && body.askedBy.logged)
-      logWriter.searched(record, id, trace.totalMs, body.askedBy, answered);
-  };
+  const { bytesMax, understood, within } = bounds;
+  const question: Question = { state: index.state, body: body.bytes, bytesMax, understood, within };
+  const known = searching.reads.recall(record.uid, question);
   if (known !== null) {
     trace.enter("respond");
-    const reply = replies.take();
+    const reply = searching.replies.take();
     respondAgain(known.content, id, trace.elapsedMs(), reply);
-    ended(known.answered);
+    countAnswered(searching, record, id, body, trace, known.answered);
     return reply;
   }
-  const { scan } = body;
-  let request = scan === null ? null : preparedShapes.read(scan, index, bounds.within);
-  let value = request === null ? body.value() : undefined;
-  const scale = {
-    bodyBytes: body.bytes.length,
-    hitBytes: hitSizes.of(record),
-    documents: reads.documents(record.uid),
-  };
-  const waits = reserve(
-    request === null ? costOfQuery(value, scale, limits) : costOfRequest(request, scale, limits),
-  );
-  if (waits !== undefined) {
-    request = value = null;
-    yield* settled(waits);
-    value = body.value();
-  }
   try {
+    const { scan } = body;
+    let request = scan === null ? null : searching.preparedShapes.read(scan, index, within);
+    let value = request === null ? body.value() : undefined;
+    const waits = reserve(costOf(searching, record, body, request, value));
+    if (waits !== undefined) {
+      request = value = null;
+      yield* settled(waits);
+      value = body.value();
+    }
     if (request === null) {
-      request = yield* readQuery(searching, index, value, bounds.within, life);
-      if (scan !== null) preparedShapes.remember(scan, index, bounds.within, request);
+      request = yield* readQuery(searching, index, value, within, life);
+      if (scan !== null) searching.preparedShapes.remember(scan, index, within, request);
     }
     const found = yield* find(searching, index, request, bounds, life, trace);
     trace.enter("respond");
-    const reply = replies.take();
-    const contentStart = respond(found, id, trace.elapsedMs(), reply, bounds.bytesMax);
-    hitSizes.answered(record, reply.length, found.hits.documents.length);
-    const answered = answeredOf(found);
-    found.remember?.(question, { content: reply.bytes.subarray(contentStart), answered });
-    ended(answered);
-    slowQueries.ended(requestId, record, body, trace);
+    const reply = replied(searching, record, id, body, trace, question, found);
+    searching.slowQueries.ended(requestId, record, body, trace);
     return reply;
   } catch (error) {
     trace.stop();
-    slowQueries.ended(requestId, record, body, trace, error);
+    searching.slowQueries.ended(requestId, record, body, trace, error);
     throw error;
   }
+}
+
+/** Estimated memory (bytes) that the query needs. `value` is its parsed body if `request` is null. */
+function costOf(
+  { hitSizes, reads, limits }: ObservedSearching,
+  record: IndexRecord,
+  body: QueryBody,
+  request: QueryRequest | null,
+  value: unknown,
+): number {
+  const bodyBytes = body.bytes.length;
+  const scale = { bodyBytes, hitBytes: hitSizes.of(record), documents: reads.documents(record.uid) };
+  return request === null ? costOfQuery(value, scale, limits) : costOfRequest(request, scale, limits);
+}
+
+/** Writes the reply, and counts, logs and remembers it. */
+function replied(
+  searching: ObservedSearching,
+  record: IndexRecord,
+  id: QueryId,
+  body: QueryBody,
+  trace: QueryTrace,
+  question: Question,
+  found: Found,
+): ReplyWriter {
+  const reply = searching.replies.take();
+  try {
+    const contentStart = respond(found, id, trace.elapsedMs(), reply, question.bytesMax);
+    searching.hitSizes.answered(record, reply.length, found.hits.documents.length);
+    const answered = answeredOf(found);
+    found.memory?.remember(question, { content: reply.bytes.subarray(contentStart), answered });
+    countAnswered(searching, record, id, body, trace, answered);
+    return reply;
+  } catch (error) {
+    reply.release();
+    throw error;
+  }
+}
+
+function countAnswered(
+  { recorder, logWriter }: ObservedSearching,
+  record: IndexRecord,
+  id: QueryId,
+  { askedBy }: QueryBody,
+  trace: QueryTrace,
+  answered: Uint8Array | null,
+): void {
+  trace.stop();
+  recorder.queryAnswered(trace);
+  if (answered !== null && askedBy.logged) logWriter.searched(record, id, trace.totalMs, askedBy, answered);
 }
 
 /**

@@ -1,8 +1,9 @@
 // Runs the steps of a query in order: plan, understand, search by words, search by vectors if that helps,
 // merge, count facets, fetch. Each step has its own file. respond.ts writes the result as JSON, and
 // docs/ranking.md describes the ranking.
-import { NO_VALUES } from "../../engine-wasm/host/programs/encoded-facet.js";
+import { type FacetCounts, NO_VALUES } from "../../engine-wasm/host/programs/encoded-facet.js";
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
+import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -14,13 +15,13 @@ import type { Limits } from "../ground/limits.js";
 import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
 import { readWithin, type Within } from "../question/request/within.js";
-import type { AskedQuery, Attempt, Understanding } from "./attempt.js";
+import type { AskedQuery, Attempt, Meant, Understanding } from "./attempt.js";
 import { explainRows } from "./explain.js";
 import { fetchDocuments } from "./fetch.js";
-import { type Found, NO_EXPLANATIONS, NO_HITS } from "./found.js";
+import { type FacetTable, type Found, NO_EXPLANATIONS, NO_FACETS, NO_HITS } from "./found.js";
 import { countFacets } from "./matching/facets.js";
 import { countFull, matchAllWords } from "./matching/match.js";
-import { mergingOfResults } from "./matching/merge.js";
+import { type MergedResult, type MergeWindow, mergingOfResults, onlyResult } from "./matching/merge.js";
 import { planQuery, type QueryPlan } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import { relatedWinners } from "./related.js";
@@ -65,7 +66,7 @@ export function* readQuery(
  * Runs the query. The returned documents fit into a response of `bytesMax` bytes, except that a single
  * document is always returned. Its work ends with `life`. Records the phases in `trace`. Throws SkeinError.
  */
-export function* find(
+export function find(
   searching: QuerySearching,
   index: QueriedIndex,
   asked: QueryRequest,
@@ -76,10 +77,14 @@ export function* find(
   const { reads } = searching;
   const { uid } = index.record;
   const scale = reads.scale(uid);
-  const wording = { asked, index, scale, bytesMax, asTyped: planQuery(asked, index, scale) };
-
-  return yield* reads.answer(uid, life, trace, (snapshot) =>
-    answered(searching, new Attempts(wording, reads, snapshot), understood, trace),
+  const asTyped = planQuery(asked, index, scale);
+  return reads.answer(uid, life, trace, (snapshot) =>
+    answered(
+      searching,
+      new Attempts(asked, index, scale, bytesMax, asTyped, reads, snapshot),
+      understood,
+      trace,
+    ),
   );
 }
 
@@ -92,64 +97,80 @@ function* answered(
 ): Work<Found | null> {
   const { asked, index, snapshot, bytesMax } = attempts;
   const { within } = asked.shape;
-  const meant = understood
-    ? yield* understanding.meant(attempts)
-    : { attempt: yield* attempts.attempt(asked), context: null, lasting: true };
+  const meant = understood ? yield* understanding.meant(attempts) : yield* asTyped(attempts);
   trace.understood = meant.context !== null;
   const { request, plan, shown, matched: byWords } = meant.attempt;
-  const question = { request, index, plan, byWords, snapshot, givenVectors };
-  const search = searchByVectors(question, shown);
+  const search = searchByVectors({ request, index, plan, byWords, snapshot, givenVectors }, shown);
   const searched = search instanceof Promise ? yield* settled(search) : search;
   const { program, results, documents } = searched.matched;
-  const window = { offset: plan.offset, count: request.perPage };
-  const merging = inSlices(mergingOfResults(results, window), snapshot.slices);
+  const merging = mergedPage(results, { offset: plan.offset, count: request.perPage }, snapshot);
   const merged = merging instanceof Promise ? yield* settled(merging) : merging;
   trace.found = merged.found;
-  const facets = yield* countFacets(snapshot, program, results);
-  const found = relatedWinners(plan, searched, snapshot, request.perPage, shown);
-  const related = found instanceof Promise ? yield* settled(found) : found;
+  const counting = countFacets(snapshot, program, results);
+  const counts = counting instanceof Promise ? yield* settled(counting) : counting;
+  const looking = relatedWinners(plan, searched, snapshot, request.perPage, shown);
+  const related = looking instanceof Promise ? yield* settled(looking) : looking;
 
   trace.enter("fetch");
   const { rows } = merged;
   const known = [documents, related.documents];
-  const options = shown.fetched(program);
-  const fetched = yield* fetchDocuments(snapshot, rows, related.rows, known, options, bytesMax);
+  const fetching = fetchDocuments(snapshot, rows, related.rows, known, shown.fetched(program), bytesMax);
+  const fetched = fetching instanceof Promise ? yield* settled(fetching) : fetching;
   if (fetched === null) return null;
   const explanations = request.shape.explain
     ? yield* explainRows(snapshot, { program, ...searched }, plan, rows, index.schema)
     : NO_EXPLANATIONS;
+  const isAlone = related.rows.length === 0;
 
   return {
     request: asked,
     mode: searched.mode,
-    hits: { rows, documents: fetched.slice(0, rows.length), explanations },
-    relatedHits:
-      related.rows.length === 0
-        ? NO_HITS
-        : { rows: related.rows, documents: fetched.slice(rows.length), explanations: NO_EXPLANATIONS },
+    hits: { rows, documents: isAlone ? fetched : fetched.slice(0, rows.length), explanations },
+    relatedHits: isAlone
+      ? NO_HITS
+      : { rows: related.rows, documents: fetched.slice(rows.length), explanations: NO_EXPLANATIONS },
     compared: searched.compared,
     found: merged.found,
     foundByWords: searched.foundByWords,
     outOf: within === null ? reads.documents(index.record.uid) : yield* countWithin(snapshot, within),
-    facets: request.shape.facets.map((field, i) => ({ field, counts: facets[i] ?? NO_VALUES })),
+    facets: facetTables(request, counts),
     suggestions:
       within === null
         ? suggestedQueries(plan, byWords.words, merged.found)
         : yield* visibleQueries(plan, byWords.words, (q) => attempts.finds(q, within)),
     aiContext: meant.context,
-    curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
-    remember:
-      meant.lasting && !searched.passing ? (question, answer) => snapshot.remember(question, answer) : null,
+    curated: merged.pinsApplied || isAnyOf(merged.applied, plan.shopRules),
+    memory: meant.lasting && !searched.passing ? snapshot : null,
   };
 }
 
-/** A query as asked, and its plan. */
-interface Wording {
-  readonly asked: QueryRequest;
-  readonly index: QueriedIndex;
-  readonly scale: IndexScale;
-  readonly bytesMax: number;
-  readonly asTyped: QueryPlan;
+function* asTyped(attempts: Attempts): Work<Meant> {
+  return { attempt: yield* settled(attempts.attempt(attempts.asked)), context: null, lasting: true };
+}
+
+/** Merges the shards' results, in time slices if there are several. */
+function mergedPage(
+  results: readonly SearchResult[],
+  window: MergeWindow,
+  { slices }: IndexSnapshot,
+): MergedResult | Promise<MergedResult> {
+  return results.length === 1
+    ? onlyResult(results[0]!, window)
+    : inSlices(mergingOfResults(results, window), slices);
+}
+
+function facetTables(
+  { shape: { facets } }: QueryRequest,
+  counts: readonly FacetCounts[],
+): readonly FacetTable[] {
+  if (facets.length === 0) return NO_FACETS;
+  return facets.map((field, i) => ({ field, counts: counts[i] ?? NO_VALUES }));
+}
+
+/** True if any of the first `count` rules had an effect. */
+function isAnyOf(applied: readonly boolean[], count: number): boolean {
+  for (let i = 0; i < count; i++) if (applied[i] === true) return true;
+  return false;
 }
 
 /** Runs one query in several wordings, all in one snapshot. */
@@ -162,7 +183,16 @@ class Attempts implements AskedQuery {
   readonly #asTyped: QueryPlan;
   readonly #reads: Reads;
 
-  constructor({ asked, index, scale, bytesMax, asTyped }: Wording, reads: Reads, snapshot: IndexSnapshot) {
+  /** `asTyped` is the plan of the query as asked. */
+  constructor(
+    asked: QueryRequest,
+    index: QueriedIndex,
+    scale: IndexScale,
+    bytesMax: number,
+    asTyped: QueryPlan,
+    reads: Reads,
+    snapshot: IndexSnapshot,
+  ) {
     this.asked = asked;
     this.index = index;
     this.scale = scale;
@@ -172,12 +202,15 @@ class Attempts implements AskedQuery {
     this.#reads = reads;
   }
 
-  *attempt(request: QueryRequest): Work<Attempt> {
+  attempt(request: QueryRequest): Attempt | Promise<Attempt> {
     const { index, snapshot } = this;
     const plan = request === this.asked ? this.#asTyped : planQuery(request, index, this.scale);
     const { settings } = index.record;
     const shown = new ShownDocuments(request, plan, settings, this.bytesMax, snapshot.shards);
-    return { request, plan, shown, matched: yield* matchAllWords(plan, snapshot, shown) };
+    const matched = matchAllWords(plan, snapshot, shown);
+    return matched instanceof Promise
+      ? matched.then((all) => ({ request, plan, shown, matched: all }))
+      : { request, plan, shown, matched };
   }
 
   snapshotBehind(): Promise<IndexSnapshot> {

@@ -17,6 +17,17 @@ export function documentBytes(replyBytesMax: number, documents: number): number 
   return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
 }
 
+/** Options for whole documents without highlights. */
+const WHOLE: FetchOptions = {};
+
+/** The same options, for documents that take at most this many bytes. */
+export function withinBytes(
+  options: FetchOptions,
+  bytesMax: number,
+): FetchOptions & { readonly bytesMax: number } {
+  return options === WHOLE ? { bytesMax } : { ...options, bytesMax };
+}
+
 export class ShownDocuments {
   readonly #request: QueryRequest;
   readonly #plan: QueryPlan;
@@ -40,6 +51,7 @@ export class ShownDocuments {
   /** Options for fetching documents: which members to return, and what to highlight. */
   fetched(program: SearchProgram): FetchOptions {
     const { keepFields, dropFields, highlight } = this.#request.shape;
+    if (keepFields === null && dropFields === null && highlight.length === 0) return WHOLE;
     return {
       ...(keepFields === null ? {} : { fields: [...keepFields] }),
       ...(dropFields === null ? {} : { excludeFields: [...dropFields] }),
@@ -54,7 +66,7 @@ export class ShownDocuments {
    * each shard gets an equal share of the reply's bytes. Missing documents are fetched later.
    */
   sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {
-    return { ...this.fetched(program), bytesMax: this.#likelyBytesMax };
+    return withinBytes(this.fetched(program), this.#likelyBytesMax);
   }
 
   page(program: SearchProgram): PageWanted {

@@ -2,7 +2,7 @@
 // because a server that is slow overall would log every query. All slow queries are counted.
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { SkeinError } from "../ground/errors.js";
-import { isObject } from "../ground/input/json-value.js";
+import { isObject, type JsonObject } from "../ground/input/json-value.js";
 import type { Logger } from "../ground/log.js";
 import { QUERY_PHASES, type QueryTrace } from "../ground/metrics/query-trace.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
@@ -11,6 +11,7 @@ const TEXT_LENGTH_MAX = 200;
 
 /** A body that is parsed only if it is logged. */
 interface LoggedBody {
+  /** Throws SkeinError if the body is not JSON. */
   value(): unknown;
 }
 
@@ -53,7 +54,7 @@ export class SlowQueryLog {
         id: requestId,
         index: record.name,
         tenant: record.tenant,
-        ...requestOf(body.value()),
+        ...requestOf(body),
         took_ms: rounded(trace.totalMs),
         phases_ms: phasesOf(trace),
         found: trace.found,
@@ -77,14 +78,25 @@ function phasesOf(trace: QueryTrace): Record<string, number> {
 }
 
 /** Returns the body members that determine a query's cost, each as short text, or null if absent. */
-function requestOf(body: unknown): Record<string, string | null> {
-  const members = isObject(body) ? body : {};
+function requestOf(body: LoggedBody): Record<string, string | null> {
+  const members = membersOf(body);
   return {
     q: short(members.q),
     filter: short(members.filter_by ?? members.filters),
     sort: short(members.sort_by ?? members.sort),
     facets: short(members.facet_by ?? members.facets),
   };
+}
+
+/** A body that is not a JSON object has no members: that is why its query failed. */
+function membersOf(body: LoggedBody): JsonObject {
+  try {
+    const value = body.value();
+    return isObject(value) ? value : {};
+  } catch (error) {
+    if (error instanceof SkeinError) return {};
+    throw error;
+  }
 }
 
 /** The body may contain bigint numbers, which JSON.stringify refuses. */

@@ -76,15 +76,15 @@ const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
 type Asked = TenantRequest<unknown, SearchServices>;
 
 function query(request: IndexRequest<Uint8Array, SearchServices>): HttpReply | Promise<HttpReply> {
-  return run(answered(request));
-}
-
-function* answered(request: IndexRequest<Uint8Array, SearchServices>): Work<HttpReply> {
   const { limits } = request.services;
   const contents = contentsOf(request.state, request.record);
   const body = queryBody(request.body, limits);
-  const reply = yield* countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request));
-  return { ...rawReply(reply.bytes), onFinished: reply.release };
+  const written = run(countedSearch(request, contents, body, limits.replyBytesMax, reserveFor(request)));
+  return written instanceof Promise ? written.then(writtenReply) : writtenReply(written);
+}
+
+function writtenReply({ bytes, release }: ReplyWriter): HttpReply {
+  return rawReply(bytes, release);
 }
 
 /** Suggestions are not counted or logged as searches, because clients request them with every keystroke. */
@@ -206,11 +206,8 @@ function plainSearch(
   const { services, principal, id, request: http } = request;
   const { ai_query_understanding: understood } = planOf(request);
   const bounds = { bytesMax, understood, within: filterOf(principal) };
-  return observedSearch(services, contents, byItsHolder(body, principal), bounds, {
-    id,
-    life: http.life,
-    reserve,
-  });
+  const wanted = { id, life: http.life, reserve };
+  return observedSearch(services, contents, byItsHolder(body, principal), bounds, wanted);
 }
 
 function reserveFor({ services, principal, request }: Asked): Reserve {

@@ -17,7 +17,7 @@ import type { FacetRequest, SearchProgram } from "../../../engine-wasm/host/prog
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { ResolvedField } from "../../catalog/schema/resolved-schema.js";
 import type { IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
-import { settled, type Work } from "../../ground/jobs/work.js";
+import { run, settled, type Work } from "../../ground/jobs/work.js";
 
 /** Requests the top `max` values of each field; nothing if `max` is 0. */
 export function facetRequests(fields: readonly ResolvedField[], max: number): FacetRequest[] {
@@ -36,27 +36,35 @@ export function withShares(program: SearchProgram, shards: number): SearchProgra
 /** Runs a program and returns only its facets. */
 export function* askFacets(snapshot: IndexSnapshot, program: SearchProgram): Work<readonly FacetCounts[]> {
   const asked = withShares(program, snapshot.shards);
-  return yield* countFacets(snapshot, asked, yield* settled(snapshot.search(asked)));
+  return yield* settled(countFacets(snapshot, asked, yield* settled(snapshot.search(asked))));
 }
 
 /**
  * Returns each facet's top values over all shards, up to the facet's limit, by descending count and then by
  * ascending value. `results` are the shards' answers to `program`.
  */
-export function* countFacets(
+export function countFacets(
   snapshot: Pick<IndexSnapshot, "search">,
   program: SearchProgram,
   results: readonly SearchResult[],
-): Work<readonly FacetCounts[]> {
+): readonly FacetCounts[] | Promise<readonly FacetCounts[]> {
   if (program.facets.length === 0) return NO_FACETS;
-  const counted: (FacetCounts | null)[] = program.facets.map((facet, i) => mergeFacet(results, i, facet));
+  const counted = program.facets.map((facet, i) => mergeFacet(results, i, facet));
+  return counted.includes(null) ? run(completed(snapshot, program, counted)) : (counted as FacetCounts[]);
+}
+
+/** Asks the shards for all values of the facets that are null in `counted`. */
+function* completed(
+  snapshot: Pick<IndexSnapshot, "search">,
+  program: SearchProgram,
+  counted: readonly (FacetCounts | null)[],
+): Work<readonly FacetCounts[]> {
   const open = program.facets.flatMap((_, i) => (counted[i] === null ? [i] : []));
-  if (open.length > 0) {
-    const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
-    const complete = yield* settled(snapshot.search({ ...program, k: 0, facets }));
-    for (const [at, i] of open.entries()) counted[i] = mergeFacet(complete, at, program.facets[i]!);
-  }
-  return counted as FacetCounts[];
+  const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
+  const complete = yield* settled(snapshot.search({ ...program, k: 0, facets }));
+  const all = [...counted];
+  for (const [at, i] of open.entries()) all[i] = mergeFacet(complete, at, program.facets[i]!);
+  return all as FacetCounts[];
 }
 
 const NO_FACETS: readonly FacetCounts[] = [];

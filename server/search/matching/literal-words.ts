@@ -62,6 +62,7 @@ interface OpenJoin {
   readonly forms: readonly Form[];
 }
 
+const NO_VARIANTS: readonly FoundVariant[] = [];
 const NO_INFIXES: readonly InfixExpansion[] = [];
 const NO_INFIXES_FOUND: ReadonlyMap<number, readonly InfixExpansion[]> = new Map();
 export const NO_SPLITS: FoundSplits = new Map();
@@ -71,13 +72,20 @@ export function recalledWords(plan: QueryPlan, dictionaries: Asked): Literal | n
   const { text, joins, synonyms, fields } = plan;
   const memory = synonyms.length === 0 ? dictionaries.memory(fields) : null;
   if (memory === null) return null;
-  const words = text.words.map((word) => memory.word(word));
-  if (words.includes(null)) return null;
-  const joined = joins.map((join) => memory.join(join));
-  if (joined.includes(null)) return null;
+  const words: FoundWord[] = [];
+  for (const one of text.words) {
+    const word = memory.word(one);
+    if (word === null) return null;
+    words.push(word);
+  }
+  const joined: (readonly FoundForm[])[] = [];
+  for (const one of joins) {
+    const join = memory.join(one);
+    if (join === null) return null;
+    joined.push(join);
+  }
   memory.countHit();
-  const shared = sharedForms(joins, joined as (readonly FoundForm[])[], []);
-  return literalOf(plan, dictionaries, memory, words as FoundWord[], shared);
+  return literalOf(plan, dictionaries, memory, words, sharedForms(joins, joined, NO_VARIANTS));
 }
 
 /**

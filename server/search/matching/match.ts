@@ -12,7 +12,7 @@ import { NO_ROWS, type SearchResult } from "../../../engine-wasm/host/programs/s
 import type { FetchedDocument } from "../../../shards/protocol/fetch.js";
 import type { FoundPage, IndexSnapshot } from "../../fleet/reads/index-snapshot.js";
 import type { PageOf } from "../../fleet/reads/likely-rows.js";
-import { settled, type Work } from "../../ground/jobs/work.js";
+import { run, settled, type Work } from "../../ground/jobs/work.js";
 import { Dictionaries } from "../../question/words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { withShares } from "./facets.js";
@@ -48,7 +48,7 @@ const NO_PAGE: PageOf = { page: () => ({ offset: 0, count: 0, options: {} }) };
  * words.
  */
 export function* matchQuery(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
-  return yield* settled(relaxed(yield* matchAllWords(plan, snapshot, pageOf)));
+  return yield* settled(relaxed(yield* settled(matchAllWords(plan, snapshot, pageOf))));
 }
 
 /** Relaxes the search to "any word" if too few documents contain all words. */
@@ -57,24 +57,61 @@ export function relaxed(matched: Matched): Matched | Promise<Matched> {
 }
 
 /** Finds the documents that contain all words, as written or else with likely corrections. */
-export function* matchAllWords(plan: QueryPlan, snapshot: IndexSnapshot, pageOf: PageOf): Work<Matched> {
-  if (plan.text.words.length === 0)
-    return counted(yield* settled(runProgram(plan.program, null, snapshot, pageOf)));
+export function matchAllWords(
+  plan: QueryPlan,
+  snapshot: IndexSnapshot,
+  pageOf: PageOf,
+): Matched | Promise<Matched> {
+  if (plan.text.words.length === 0) {
+    const ran = runProgram(plan.program, null, snapshot, pageOf);
+    return ran instanceof Promise ? ran.then(counted) : counted(ran);
+  }
   const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
-  let words = expander.remembered() ?? (yield* expander.asWritten());
-  const ran = runWords(plan, "all", words, snapshot, pageOf);
-  let best = ran instanceof Promise ? yield* settled(ran) : ran;
-  if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
+  const words = expander.remembered();
+  const ran = words === null ? null : runWords(plan, "all", words, snapshot, pageOf);
+  return words === null || ran === null || ran instanceof Promise || isDoubtful(plan, words, ran)
+    ? run(matching(plan, expander, words, ran, snapshot, pageOf))
+    : matchedAll(plan, words, ran, snapshot, pageOf);
+}
+
+/** `known` and `ran` are the words and what ran with them, as far as that is known already. */
+function* matching(
+  plan: QueryPlan,
+  expander: WordExpander,
+  known: ExpandedWords | null,
+  ran: Ran | Promise<Ran> | null,
+  snapshot: IndexSnapshot,
+  pageOf: PageOf,
+): Work<Matched> {
+  let words = known ?? (yield* expander.asWritten());
+  let best = yield* settled(ran ?? runWords(plan, "all", words, snapshot, pageOf));
+  if (isDoubtful(plan, words, best)) {
     const doubted = yield* expander.withDoubts(words);
     if (doubted !== null) {
       const corrected = yield* settled(runWords(plan, "all", doubted, snapshot, pageOf));
       if (matches(corrected) > 0) [words, best] = [doubted, corrected];
     }
   }
-  if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
-  const fullMatches = matches(best);
+  return matchedAll(plan, words, best, snapshot, pageOf);
+}
+
+/** True if no document contains all words, so that some of them may have been mistyped. */
+function isDoubtful({ typoPolicy }: QueryPlan, { words }: ExpandedWords, ran: Ran): boolean {
+  return typoPolicy === "auto" && words.length > 1 && matches(ran) === 0;
+}
+
+function matchedAll(
+  plan: QueryPlan,
+  words: ExpandedWords,
+  ran: Ran,
+  snapshot: IndexSnapshot,
+  pageOf: PageOf,
+): Matched {
+  const fullMatches = matches(ran);
+  if (fullMatches >= plan.dropThreshold || words.words.length === 1) return counted(ran);
+  const { program, results, documents } = ran;
   const relaxation = new Relaxation(plan, words, fullMatches, snapshot, pageOf);
-  return { ...best, fullMatches, relaxation };
+  return { program, words: ran.words, results, documents, fullMatches, relaxation };
 }
 
 /** A search relaxed to "any word". It runs only on demand, and only once. */
@@ -141,7 +178,7 @@ function counted({ program, words, results, documents }: Ran): Matched {
  * without rows.
  */
 export function* countFull(plan: QueryPlan, snapshot: IndexSnapshot): Work<number> {
-  return (yield* matchAllWords(plan, snapshot, NO_PAGE)).fullMatches;
+  return (yield* settled(matchAllWords(plan, snapshot, NO_PAGE))).fullMatches;
 }
 
 /**
@@ -177,7 +214,9 @@ function phraseAlternative(terms: readonly string[]): SearchAlternative {
  * only because they are pinned.
  */
 export function matches({ results }: Pick<Matched, "results">): number {
-  return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
+  let sum = 0;
+  for (const { found, pinnedOnly } of results) sum += found - pinnedOnly;
+  return sum;
 }
 
 /** Runs a program whose words have already been expanded. */

@@ -6,12 +6,21 @@ import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 
 /** Rows in order, from all shards: one array per property, and no object per row. */
 export class RankedRows {
-  readonly shards: number[] = [];
-  readonly seqs: number[] = [];
-  readonly textMatches: number[] = [];
-  readonly bonuses: number[] = [];
+  readonly shards: number[];
+  readonly seqs: number[];
+  readonly textMatches: number[];
+  readonly bonuses: number[];
   /** See `isMatched` and the functions below it. */
-  readonly flags: number[] = [];
+  readonly flags: number[];
+
+  /** Has room for `count` rows, which the caller must set. */
+  constructor(count = 0) {
+    this.shards = new Array(count);
+    this.seqs = new Array(count);
+    this.textMatches = new Array(count);
+    this.bonuses = new Array(count);
+    this.flags = new Array(count);
+  }
 
   get length(): number {
     return this.seqs.length;
@@ -68,11 +77,29 @@ export function mergeResults(results: readonly SearchResult[], window: MergeWind
   return finished(mergingOfResults(results, window));
 }
 
+/** Like `mergeResults`, for the result of a single shard, whose rows are already in order. */
+export function onlyResult(
+  { found, rows, applied, pinsApplied }: SearchResult,
+  { offset, count }: MergeWindow,
+): MergedResult {
+  const length = Math.max(0, Math.min(count, rows.length - offset));
+  const ranked = new RankedRows(length);
+  for (let i = 0; i < length; i++) {
+    ranked.shards[i] = 0;
+    ranked.seqs[i] = rows.seq(offset + i);
+    ranked.textMatches[i] = rows.textMatch(offset + i);
+    ranked.bonuses[i] = rows.bonus(offset + i);
+    ranked.flags[i] = rows.flags(offset + i);
+  }
+  return { found, rows: ranked, applied, pinsApplied };
+}
+
 /** Like `mergeResults`, but in small steps, because reaching a deep page means skipping many rows. */
 export function* mergingOfResults(
   results: readonly SearchResult[],
   window: MergeWindow,
 ): Generator<void, MergedResult> {
+  if (results.length === 1) return onlyResult(results[0]!, window);
   const ranked = new RankedRows();
   yield* mergingOfRows(results, window, (shard, row) => {
     const { rows } = results[shard]!;
@@ -89,7 +116,7 @@ export function* mergingOfResults(
 
 function appliedIn(results: readonly SearchResult[]): readonly boolean[] {
   const applied = results[0]?.applied ?? [];
-  if (results.length === 1 || applied.length === 0) return applied;
+  if (applied.length === 0) return applied;
   return applied.map((_, i) => results.some((result) => result.applied[i] === true));
 }
 

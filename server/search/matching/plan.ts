@@ -134,8 +134,26 @@ export function programOf(
   lengths: AverageLengths,
 ): SearchProgram {
   const { slots, averageLength } = plan.shape.measured(lengths);
-  const rules = mode !== "all" ? plan.relaxedRules : plan.program.rules;
-  return { ...plan.program, mode, words, slots, averageLength, rules };
+  const { program } = plan;
+  return {
+    mode,
+    k: program.k,
+    k1: program.k1,
+    b: program.b,
+    proximityWeight: program.proximityWeight,
+    averageLength,
+    slots,
+    words,
+    phrases: program.phrases,
+    excludes: program.excludes,
+    filter: program.filter,
+    bonuses: program.bonuses,
+    rules: mode === "all" ? program.rules : plan.relaxedRules,
+    pins: program.pins,
+    neighbours: program.neighbours,
+    sort: program.sort,
+    facets: program.facets,
+  };
 }
 
 /**

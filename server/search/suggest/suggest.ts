@@ -151,7 +151,9 @@ function* addValues(
       if (!first || at > 0) yield* settled(snapshot.slices.next()); // few lists need that many documents
       const chunk = ranked.slice(at, at + CHUNK_ROWS);
       const known = [matched.documents];
-      const shown = yield* fetchDocuments(snapshot, chunk, new RankedRows(), known, options, replyBytesMax);
+      const shown = yield* settled(
+        fetchDocuments(snapshot, chunk, new RankedRows(), known, options, replyBytesMax),
+      );
       if (shown === null) return false;
       for (const document of mostClickedFirst(task, shown)) {
         for (const { value, field, startsWithInput } of chooser.choose(document, fields))
@@ -186,7 +188,7 @@ function* addGroups(
   const page = { offset: 0, count: 0, options: {} };
   const matched = yield* matchQuery(counted, snapshot, { page: () => page });
   const chooser = chooserOf(task, plan, matched.program.words, typos);
-  const [groups] = yield* countFacets(snapshot, matched.program, matched.results);
+  const [groups] = yield* settled(countFacets(snapshot, matched.program, matched.results));
   for (let i = 0; i < groups!.length && !list.roundFull; i++) {
     const text = facetText(groups!.valueAt(i), field);
     list.add({ value: text, field: field.name, count: groups!.countAt(i) }, chooser.startsWithInput(text));

@@ -52,7 +52,8 @@ export class QueryUnderstanding implements Understanding {
       const named = yield* orNothing(meaning.named(asked, known.facts));
       if (named !== null) return { ...named, lasting: known.current };
     }
-    const attempt = yield* query.attempt(asked);
+    const attempted = query.attempt(asked);
+    const attempt = attempted instanceof Promise ? yield* settled(attempted) : attempted;
     const { fullMatches } = attempt.matched;
     const hasFillers = mayHaveFillers(tokens);
     // A value is guessed only if no document contains all words.
@@ -92,7 +93,7 @@ export class QueryUnderstanding implements Understanding {
     const planned = (request: QueryRequest) =>
       planQuery({ ...request, ...NO_ROWS, avoided: [], shape }, index, scale);
     const asking: Asking<Attempt> = {
-      attempt: (request) => query.attempt(request),
+      attempt: (request) => settled(query.attempt(request)),
       *count(request, phrases) {
         if (phrases === undefined) return yield* countFull(planned(request), snapshot);
         const terms = phrases
@@ -143,7 +144,7 @@ const ENDPOINT_WORDS_MIN = 3;
 const NO_ROWS = { perPage: 0, page: 1 } as const;
 
 function* asTyped(query: AskedQuery): Work<Meant> {
-  return { attempt: yield* query.attempt(query.asked), context: null, lasting: true };
+  return { attempt: yield* settled(query.attempt(query.asked)), context: null, lasting: true };
 }
 
 /**

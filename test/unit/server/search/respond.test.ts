@@ -36,7 +36,7 @@ const EMPTY: Found = {
   foundByWords: 0,
   outOf: 0,
   facets: [],
-  remember: null,
+  memory: null,
 };
 
 const buffers = new ReplyBuffers();

@@ -45,6 +45,15 @@ afterEach(() => {
 });
 
 describe("the slow-query log", () => {
+  test("records a query whose body is not JSON, without its members", () => {
+    const error = new SkeinError("SK-SE-400", "not JSON");
+    const value = (): never => {
+      throw error;
+    };
+    slowLog(5).ended("request-1", INDEX, { value }, traceOf(6), error);
+    expect(lines).toEqual([expect.objectContaining({ q: null, filter: null, error: "SK-SE-400" })]);
+  });
+
   test("records the request, the duration of each phase and the number of hits", () => {
     const body = { q: "x".repeat(300), filter_by: "price:<3", facets: ["brand"], per_page: 10n };
     slowLog(5).ended("request-1", INDEX, { value: () => body }, traceOf(6, 4));

@@ -10,7 +10,6 @@ import {
   type SearchProgram,
 } from "../../../../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../../../../engine-wasm/host/programs/search-result.js";
-import { run } from "../../../../../server/ground/jobs/work.js";
 import { countFacets, mergeFacet, withShares } from "../../../../../server/search/matching/facets.js";
 import type { FacetCount } from "../../../../oracle/decoded-result.js";
 import { answerOf } from "../encoded-result.js";
@@ -173,7 +172,7 @@ describe("countFacets", () => {
               ),
             );
           };
-          const counts = await run(countFacets({ search }, asked, results));
+          const counts = await countFacets({ search }, asked, results);
           decided++;
           expect(counts.map(plain)).toEqual(facets.map((byShard) => naive(byShard, max)));
         },
