@@ -2,7 +2,6 @@
 // the shards' threads; `local/local-reader.ts` reads the shards' memories on this thread.
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
-import type { PageReply } from "../../shards/protocol/page.js";
 import {
   decodeEmbedReply,
   decodeSimilaritiesReply,
@@ -65,8 +64,9 @@ export interface PageRead<T> {
   readonly program: Uint8Array;
   readonly deadline: number;
   /** The rows whose documents to send. */
-  readonly wanted: () => PageWanted;
-  readonly decode: (page: PageReply) => T | Promise<T>;
+  wanted(): PageWanted;
+  /** Takes a shard's result, and the documents that came with it. */
+  decode(result: Uint8Array, documents: readonly FetchedDocument[]): T | Promise<T>;
 }
 
 interface FetchRead<T> {

@@ -41,7 +41,7 @@ const SEQ_BYTES = 8;
 const BONUS_AT = 8;
 const FLAGS_AT = BONUS_AT + 8;
 const ROW_HEAD_BYTES = FLAGS_AT + 1;
-/** Number of rows per step of readingOfSearchResult. */
+/** Number of rows per step of `readingOfSearchResult`. */
 const ROWS_A_STEP = 10_000;
 
 const NO_STARTS: Uint32Array = new Uint32Array(0);
@@ -57,34 +57,78 @@ export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): 
   return seqs;
 }
 
+/** True if the answer has more rows than one step should walk over. */
+export function isLongResult(bytes: Uint8Array): boolean {
+  return viewOf(bytes).getUint32(ROWS_AT, true) > ROWS_A_STEP;
+}
+
 /**
- * Finds the parts of an answer, in steps, because a deep page has many rows. The bytes must not change
- * afterwards: everything is read from them when it is asked for. Throws a RangeError if they are not an
- * answer to `program`.
+ * Finds the parts of an answer. The bytes must not change afterwards: everything is read from them when it is
+ * asked for. Throws a RangeError if they are not an answer to `program`.
  */
+export function readSearchResult(bytes: Uint8Array, program: SearchProgram): SearchResult {
+  const scan = new RowScan(viewOf(bytes), program);
+  scan.goOn(Number.POSITIVE_INFINITY);
+  return resultOf(bytes, scan, program);
+}
+
+/** Like `readSearchResult`, but in steps, because a deep page has many rows. */
 export function* readingOfSearchResult(
   bytes: Uint8Array,
   program: SearchProgram,
 ): Generator<void, SearchResult> {
-  const view = viewOf(bytes);
-  const { sort } = program;
-  if (view.getUint8(KEYS_AT) !== sort.length)
-    throw new RangeError("the result has other sort keys than the program");
-  const rowCount = view.getUint32(ROWS_AT, true);
-  const first = SEQS_AT + rowCount * SEQ_BYTES;
-  let at = first;
-  let rowBytes = 0;
-  let starts: Uint32Array = NO_STARTS;
-  for (let row = 0; row < rowCount; row++) {
-    if (row % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
-    const end = endOfRow(view, at, sort);
-    if (row === 0) rowBytes = end - at;
-    else if (end - at !== rowBytes && starts === NO_STARTS)
-      starts = evenStarts(first, rowBytes, row, rowCount);
-    if (starts !== NO_STARTS) starts[row] = at;
-    at = end;
+  const scan = new RowScan(viewOf(bytes), program);
+  while (!scan.goOn(ROWS_A_STEP)) yield;
+  return resultOf(bytes, scan, program);
+}
+
+/** Walks over the rows to find where each of them starts. */
+class RowScan {
+  readonly view: DataView;
+  readonly rows: number;
+  readonly first: number;
+  /** End of the last row once all have been walked over. */
+  at: number;
+  rowBytes = 0;
+  /** Start of each row if not all have the same size. */
+  starts = NO_STARTS;
+  readonly #sort: readonly SortKey[];
+  #row = 0;
+
+  constructor(view: DataView, { sort }: SearchProgram) {
+    if (view.getUint8(KEYS_AT) !== sort.length)
+      throw new RangeError("the result has other sort keys than the program");
+    this.view = view;
+    this.rows = view.getUint32(ROWS_AT, true);
+    this.first = SEQS_AT + this.rows * SEQ_BYTES;
+    this.at = this.first;
+    this.#sort = sort;
   }
-  const rows = new SearchRows(view, rowCount, first, rowBytes, starts, sort);
+
+  /** Walks over up to `rows` more rows. Returns true once there are no more. */
+  goOn(rows: number): boolean {
+    const { view, first } = this;
+    const last = Math.min(this.rows, this.#row + rows);
+    for (; this.#row < last; this.#row++) {
+      const row = this.#row;
+      const end = endOfRow(view, this.at, this.#sort);
+      if (row === 0) this.rowBytes = end - this.at;
+      else if (end - this.at !== this.rowBytes && this.starts === NO_STARTS)
+        this.starts = evenStarts(first, this.rowBytes, row, this.rows);
+      if (this.starts !== NO_STARTS) this.starts[row] = this.at;
+      this.at = end;
+    }
+    return this.#row === this.rows;
+  }
+}
+
+function resultOf(
+  bytes: Uint8Array,
+  { view, rows: count, first, at: end, rowBytes, starts }: RowScan,
+  program: SearchProgram,
+): SearchResult {
+  let at = end;
+  const rows = new SearchRows(view, count, first, rowBytes, starts, program.sort);
   let facets = NO_FACETS;
   if (program.facets.length > 0) {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

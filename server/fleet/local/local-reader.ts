@@ -119,7 +119,9 @@ export class LocalReader implements ShardReader {
       case "page": {
         const results = this.#results("search", read, shards);
         if (results === null) return this.#threads.read(read, shards);
-        return inOrder(results, (result) => read.decode({ result, documents: NO_DOCUMENTS }));
+        return results.length === 1
+          ? [read.decode(results[0]!, NO_DOCUMENTS)]
+          : inOrder(results, (result) => read.decode(result, NO_DOCUMENTS));
       }
       default: {
         const results = this.#results(read.kind, read, shards);

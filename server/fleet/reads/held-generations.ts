@@ -29,7 +29,7 @@ export class HeldGenerations {
   hold(): number {
     const generation = this.#held.length === 0 ? this.#begin() : this.published;
     const last = this.#held.length - 1;
-    if (this.#held[last] === generation) this.#times[last]!++;
+    if (last >= 0 && this.#held[last] === generation) this.#times[last]!++;
     else {
       this.#held.push(generation);
       this.#times.push(1);

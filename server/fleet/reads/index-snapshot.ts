@@ -16,11 +16,12 @@ import {
 } from "../../../engine-wasm/host/programs/nearest-result.js";
 import { encodeSearch, type SearchProgram } from "../../../engine-wasm/host/programs/search-program.js";
 import {
+  isLongResult,
   readingOfSearchResult,
+  readSearchResult,
   type SearchResult,
   seqsOfResult,
 } from "../../../engine-wasm/host/programs/search-result.js";
-import { finished } from "../../../engine-wasm/host/runtime/steps.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
 import {
   decodeAllSeqsReply,
@@ -30,7 +31,6 @@ import {
   encodeExport,
 } from "../../../shards/protocol/export.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
-import type { PageReply } from "../../../shards/protocol/page.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
 import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Places } from "../../catalog/schema/placement.js";
@@ -183,7 +183,7 @@ export class IndexSnapshot implements AskedSnapshot {
   /** Searches all shards. Returns one result per shard, in shard order. */
   search(program: SearchProgram): SearchResult[] | Promise<SearchResult[]> {
     this.trace?.enter("search");
-    const decode = (result: Uint8Array): SearchResult => finished(readingOfSearchResult(result, program));
+    const decode = (result: Uint8Array): SearchResult => readSearchResult(result, program);
     return this.#all(this.#program("search", encodeSearch(program), program, decode));
   }
 
@@ -194,31 +194,11 @@ export class IndexSnapshot implements AskedSnapshot {
    */
   searchPage(program: SearchProgram, pageOf: PageOf): FoundPage | Promise<FoundPage> {
     this.trace?.enter("search");
-    let page: PageWanted | null = null;
-    const wanted = (): PageWanted => {
-      page ??= likelyRows(pageOf.page(program), this.shards);
-      return page;
-    };
-    let documents = NO_DOCUMENTS;
-    const decode = ({ result, documents: sent }: PageReply): SearchResult | Promise<SearchResult> => {
-      if (sent.length > 0 && documents === NO_DOCUMENTS) documents = new Map();
-      const seqs = sent.length === 0 ? NO_SEQS : seqsOfResult(result, wanted().offset, sent.length);
-      for (let i = 0; i < sent.length; i++) documents.set(seqs[i]!, sent[i]!);
-      return inSlices(readingOfSearchResult(result, program), this.slices);
-    };
-    const read: PageRead<SearchResult> = {
-      kind: "page",
-      of: this,
-      asked: program,
-      program: encodeSearch(program),
-      deadline: this.deadline,
-      wanted,
-      decode,
-    };
+    const read = new PageSearch(this, program, pageOf);
     const results = gathered(this.#reader.read(read, this.places));
     return results instanceof Promise
-      ? results.then((all) => ({ results: all, documents }))
-      : { results, documents };
+      ? results.then((all) => ({ results: all, documents: read.documents }))
+      : { results, documents: read.documents };
   }
 
   /** Returns the sequence numbers of one shard's rows, in result order. */
@@ -331,13 +311,48 @@ export class IndexSnapshot implements AskedSnapshot {
 
 /** Shared by all snapshots; must stay empty. */
 const NO_DOCUMENTS = new Map<number, FetchedDocument>();
-const NO_SEQS = new Float64Array(0);
+
+/** A search, and the documents that the shards send with its results. */
+class PageSearch implements PageRead<SearchResult> {
+  readonly kind = "page";
+  readonly of: IndexSnapshot;
+  readonly asked: SearchProgram;
+  readonly program: Uint8Array;
+  /** The documents that have come, by sequence number. */
+  documents = NO_DOCUMENTS;
+  readonly #pageOf: PageOf;
+  #page: PageWanted | null = null;
+
+  constructor(of: IndexSnapshot, asked: SearchProgram, pageOf: PageOf) {
+    this.of = of;
+    this.asked = asked;
+    this.program = encodeSearch(asked);
+    this.#pageOf = pageOf;
+  }
+
+  get deadline(): number {
+    return this.of.deadline;
+  }
+
+  wanted(): PageWanted {
+    this.#page ??= likelyRows(this.#pageOf.page(this.asked), this.of.shards);
+    return this.#page;
+  }
+
+  decode(result: Uint8Array, sent: readonly FetchedDocument[]): SearchResult | Promise<SearchResult> {
+    if (sent.length > 0) {
+      if (this.documents === NO_DOCUMENTS) this.documents = new Map();
+      const seqs = seqsOfResult(result, this.wanted().offset, sent.length);
+      for (let i = 0; i < sent.length; i++) this.documents.set(seqs[i]!, sent[i]!);
+    }
+    return isLongResult(result)
+      ? inSlices(readingOfSearchResult(result, this.asked), this.of.slices)
+      : readSearchResult(result, this.asked);
+  }
+}
 
 /** Returns a plain array if no answer is a promise, otherwise a promise. */
 function gathered<T>(answers: (T | Promise<T>)[]): T[] | Promise<T[]> {
-  return answers.some(isPromise) ? Promise.all(answers) : (answers as T[]);
-}
-
-function isPromise(answer: unknown): boolean {
-  return answer instanceof Promise;
+  for (const answer of answers) if (answer instanceof Promise) return Promise.all(answers);
+  return answers as T[];
 }

@@ -135,8 +135,10 @@ function requestOf<T>({ of, program, deadline }: ProgramRead<T> | PageRead<T>): 
 
 function decoded<T>(read: ShardRead<T>, reply: Uint8Array): T | Promise<T> {
   switch (read.kind) {
-    case "page":
-      return read.decode(decodePageReply(reply));
+    case "page": {
+      const { result, documents } = decodePageReply(reply);
+      return read.decode(result, documents);
+    }
     case "fetch":
     case "embed":
     case "similarities":

@@ -227,21 +227,25 @@ function ownAlternatives(
     });
   }
   if (prefix !== null && prefix.termCount > 0) {
-    const longer = { kind: ALT_PREFIX, typos: 0, exact: false, sequence: false } as const;
     const begun = Math.min(idf(literal), weight);
-    own.push({
-      ...longer,
-      useForProximity: prefix.terms !== null,
-      boost: begun * PREFIX_FACTOR,
-      terms: [{ term: word.terms[0] as string, prefix: true }],
-    });
+    const terms = [{ term: word.terms[0] as string, prefix: true }];
+    own.push(longer(terms, begun * PREFIX_FACTOR, prefix.terms !== null));
     const next = exact > 0 ? [] : nextTerms(word.terms[0] as string, prefix);
     if (next.length > 0) {
-      const terms = next.map((term) => ({ term, prefix: false }));
-      own.push({ ...longer, useForProximity: false, boost: begun * NEXT_LETTER_FACTOR, terms });
+      const few = next.map((term) => ({ term, prefix: false }));
+      own.push(longer(few, begun * NEXT_LETTER_FACTOR, false));
     }
   }
   return own;
+}
+
+/** Terms that begin with the word. */
+function longer(
+  terms: SearchAlternative["terms"],
+  boost: number,
+  useForProximity: boolean,
+): SearchAlternative {
+  return { kind: ALT_PREFIX, typos: 0, exact: false, sequence: false, useForProximity, boost, terms };
 }
 
 /** Returns the terms that consist of the word plus one letter. */

@@ -16,15 +16,18 @@ export function sharedForms(
   synonyms: readonly FoundVariant[],
 ): readonly FoundVariant[] {
   if (joined.every(isEmpty)) return synonyms.length === 0 ? NONE : synonyms;
-  const all = joins.flatMap(({ covers, isSku }, i) =>
-    joined[i]!.map(({ form, frequency }) => ({ covers, form, frequency, isSku })),
-  );
-  const isSplit = ({ form }: FoundForm): boolean => form.kind === ALT_SPLIT;
-  const ordered = [
-    ...all.filter((one) => !one.isSku && !isSplit(one)),
-    ...all.filter(isSplit),
-    ...all.filter(({ isSku }) => isSku),
-  ].map(({ covers, form, frequency }) => ({ covers, form, frequency }));
+  const words: FoundVariant[] = [];
+  const splits: FoundVariant[] = [];
+  const skus: FoundVariant[] = [];
+  for (let i = 0; i < joins.length; i++) {
+    const { covers, isSku } = joins[i]!;
+    for (const { form, frequency } of joined[i]!) {
+      const list = form.kind === ALT_SPLIT ? splits : isSku ? skus : words;
+      list.push({ covers, form, frequency });
+    }
+  }
+  if (words.length === 1 && splits.length + skus.length + synonyms.length === 0) return words;
+  const ordered = [...words, ...splits, ...skus];
   return [...new Map(ordered.map((one) => [keyOf(one), one])).values(), ...synonyms];
 }
 
