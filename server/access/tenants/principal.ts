@@ -14,6 +14,8 @@ import { allows, anyPatternMatches } from "./scopes.js";
 import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
 
 const HEADER = /^Bearer +([\x21-\x7e]+) *$/i;
+/** The spelling that clients use. Headers spelled otherwise are valid, too, but are not remembered. */
+const USUAL_HEADER = /^Bearer [\x21-\x7e]+$/;
 const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
 /** Scopes that a search token may inherit from its key. */
@@ -49,8 +51,6 @@ export interface Principal {
 interface Known {
   /** Null for the bootstrap admin key. */
   readonly principal: Principal | null;
-  /** The catalog's keys when the caller was identified. If they have changed, the caller is unknown again. */
-  readonly keys: CatalogState["keyByHash"];
   /** When the key or the token expires, in Unix milliseconds. */
   readonly endMs: number;
 }
@@ -64,12 +64,15 @@ export class Doorkeeper {
   readonly #adminHash: Buffer;
   /**
    * Callers by the header that they send, so that a client's key is not hashed, and its token not verified,
-   * for every request. Only valid headers are kept, so nobody can evict them with made-up values. Any change
-   * of any key makes all callers unknown, so revocation takes effect at once. The Map hashes its keys with a
-   * random seed, so look-up times reveal nothing about similar keys. Headers are kept in memory only, and
-   * every request that carries one has it in memory anyway.
+   * for every request. Only valid headers in the usual spelling are kept, so nobody can evict them with
+   * made-up values or with many spellings of one key. Any change of any key makes all callers unknown, so
+   * revocation takes effect at once. The Map hashes its keys with a random seed, so look-up times reveal
+   * nothing about similar keys. Headers are kept in memory only, and every request that carries one has it in
+   * memory anyway.
    */
   readonly #known = new ClockCache<string, Known>(KNOWN_LENGTH_MAX);
+  /** The catalog's keys when the known callers were identified. */
+  #keys: CatalogState["keyByHash"] | null = null;
   /** Principals of the bootstrap key by the tenant's name. */
   readonly #bootstraps = new ClockCache<string, Principal>(BOOTSTRAPS_MAX);
   readonly #limits: Limits;
@@ -87,10 +90,14 @@ export class Doorkeeper {
    * `tenantHeader` names an unknown tenant.
    */
   identify(authorization: string, tenantHeader: string | null, state: CatalogState, now: number): Principal {
+    if (this.#keys !== state.keyByHash) {
+      this.#known.clear();
+      this.#keys = state.keyByHash;
+    }
     let known = this.#known.get(authorization);
-    if (known === undefined || known.keys !== state.keyByHash || known.endMs <= now) {
+    if (known === undefined || known.endMs <= now) {
       known = this.#identified(authorization, state, now);
-      this.#known.set(authorization, known, authorization.length);
+      if (USUAL_HEADER.test(authorization)) this.#known.set(authorization, known, authorization.length);
     }
     if (known.principal !== null) return known.principal;
     if (tenantHeader === null) throw notValid();
@@ -105,12 +112,11 @@ export class Doorkeeper {
     if (isToken(value)) return this.#holder(value, state, now);
     if (value.length > KEY_LENGTH_MAX) throw notValid();
     const hash = hashKey(value);
-    const keys = state.keyByHash;
     if (timingSafeEqual(Buffer.from(hash), this.#adminHash))
-      return { principal: null, keys, endMs: Number.POSITIVE_INFINITY };
-    const key = keys.get(hash);
+      return { principal: null, endMs: Number.POSITIVE_INFINITY };
+    const key = state.keyByHash.get(hash);
     if (key === undefined) throw notValid();
-    return { principal: living(key, now), keys, endMs: msOf(endOf(key)) };
+    return { principal: living(key, now), endMs: msOf(endOf(key)) };
   }
 
   #bootstrap(tenantHeader: string, state: CatalogState): Principal {
@@ -148,7 +154,6 @@ export class Doorkeeper {
     const scopes = TOKEN_SCOPES.filter((scope) => allows(key.scopes, scope));
     return {
       principal: { ...key, scopes, token },
-      keys: state.keyByHash,
       endMs: Math.min(msOf(endOf(signer)), msOf(token.expiresAt)),
     };
   }

@@ -302,6 +302,16 @@ describe("the doorkeeper", () => {
     }
   });
 
+  test("one key in many spellings does not evict other callers", () => {
+    const other = newKeyValue();
+    const second: KeyRecord = { ...stored, id: 6, hash: hashKey(other), prefix: other.slice(0, 10) };
+    const { state: both } = apply(state, { type: "key.put", key: second });
+    const caller = (header: string): Principal => doorkeeper.identify(header, "", both, NOW.getTime());
+    const known = caller(`Bearer ${value}`);
+    for (let i = 0; i < 200; i++) expect(caller(`Bearer ${" ".repeat(8_000 + i)}${other}`).keyId).toBe(6);
+    expect(caller(`Bearer ${value}`)).toBe(known);
+  });
+
   test("checks scope before index", () => {
     const principal = identify(`Bearer ${value}`);
     checkRights(principal, "search", "shop_de");
