@@ -164,11 +164,13 @@ async function searchSlot(
 ): Promise<Uint8Array> {
   const { limits, reads } = request.services;
   const { index: name } = SLOT.read(entry, path, { limits, code: "SK-SE-400" });
-  // The reply's buffer is not released, because the answer may wait for those of the slots before it.
-  const { bytes: answer } = await onIndex(request, QUERY, name, (slot) => {
+  const reply = await onIndex(request, QUERY, name, (slot) => {
     const contents = contentsOf(slot.state, slot.record);
     return run(search(slot, contents, parsedBody(entry, limits), bytesMax, noReserve));
   });
+  // Copied, because the answer may wait for those of the slots before it.
+  const answer = new Uint8Array(reply.bytes);
+  reply.release();
   // Cached answers come at once; without a pause, many large ones would be sent in one turn of the event
   // loop.
   const slice = reads.slices.forBytes(request.principal.tenant, answer.byteLength, request.request.life);
