@@ -1,7 +1,8 @@
 // Reads bodies that are spelled like an earlier one, apart from their text, filter, page and user, without
 // parsing them. The earlier body was parsed and checked in full; whatever else it said is the shape that the
 // requests of all these bodies share. Compiled filters are remembered, too. Both memories serve all indexes:
-// an entry is valid for one state of one index and one filter of search tokens.
+// an entry is valid for one state of one index and one filter of search tokens. Entries of an index's next
+// state replace those of the state before, so that they do not keep alive what belonged to it.
 //
 // Invariant: a request read here equals the one that readQueryRequest returns, and so does an error.
 import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";
@@ -61,7 +62,7 @@ export class PreparedShapes {
    * then be read in full. Throws SK-SE-400 if the filter is wrong.
    */
   read(scan: BodyScan, index: ShapedIndex, within: string): QueryRequest | null {
-    const known = this.#shapes.get(keyOf(scan.frameHash, index.state));
+    const known = this.#shapes.get(keyOf(scan.frameHash, index, within));
     if (known?.state !== index.state || known.within !== within || !known.frame.fits(scan)) return null;
     const first = known.request;
     const { shape } = first;
@@ -90,11 +91,15 @@ export class PreparedShapes {
   /** Remembers the spelling of a body whose request has been read in full. */
   remember(scan: BodyScan, index: ShapedIndex, within: string, request: QueryRequest): void {
     if (request.vector !== null) return; // each query has a vector of its own
+    const filter = filterHole(scan);
+    if (filter >= 0 && scan.length(filter) > FILTER_TEXT_BYTES_MAX) return;
     const frame = new BodyFrame(scan);
     if (hasLongInteger(frame.bytes, 0, frame.bytes.length)) return;
     const { state } = index;
-    const weight = frame.bytes.length + within.length * 2 + SHAPE_BYTES;
-    this.#shapes.set(keyOf(scan.frameHash, state), { state, within, frame, request }, weight);
+    const textBytes = 2 * (within.length + request.q.length);
+    const filterBytes = request.filter.length + (request.shape.within?.filter.length ?? 0);
+    const weight = frame.bytes.length + textBytes + filterBytes + SHAPE_BYTES;
+    this.#shapes.set(keyOf(scan.frameHash, index, within), { state, within, frame, request }, weight);
   }
 
   #textIn(scan: BodyScan): string | null {
@@ -103,13 +108,12 @@ export class PreparedShapes {
   }
 
   #filterIn(scan: BodyScan, index: ShapedIndex, { within, request }: PreparedShape): FilterProgram | null {
-    const legacy = scan.indexOf(FILTER_BY);
-    const at = legacy < 0 ? scan.indexOf(FILTERS) : legacy;
+    const at = filterHole(scan);
     if (at < 0) return request.filter;
     if (scan.length(at) > FILTER_TEXT_BYTES_MAX) return null;
     const { state } = index;
     const hole = scan.holes[at]!;
-    const key = keyOf(scan.hash(at) + hole, state);
+    const key = keyOf(scan.hash(at) + hole, index, within);
     const known = this.#filters.get(key);
     const isKnown =
       known?.state === state &&
@@ -117,7 +121,7 @@ export class PreparedShapes {
       known.hole === hole &&
       scan.equals(at, known.bytes);
     if (isKnown) return known.filter;
-    const own = legacy < 0 ? this.#nativeFilter(scan, at, index) : this.#legacyFilter(scan, at, index);
+    const own = hole === FILTERS ? this.#nativeFilter(scan, at, index) : this.#legacyFilter(scan, at, index);
     if (own === null) return null;
     const filter = both(request.shape.within?.filter ?? NO_FILTER, own);
     const bytes = scan.view(at).slice();
@@ -138,7 +142,14 @@ export class PreparedShapes {
   }
 }
 
+/** Index of the filter in the scan's holes; -1 if there is none. A body with both kinds is not scanned. */
+function filterHole(scan: BodyScan): number {
+  return Math.max(scan.indexOf(FILTER_BY), scan.indexOf(FILTERS));
+}
+
 /** A small integer. Equal keys do not mean equal frames. */
-function keyOf(hash: number, state: number): number {
-  return Math.imul(hash ^ state, 0x9e3779b1) >>> 2;
+function keyOf(hash: number, { record }: ShapedIndex, within: string): number {
+  let key = hash ^ record.uid;
+  for (let i = 0; i < within.length; i++) key = Math.imul(key, 31) + within.charCodeAt(i);
+  return Math.imul(key, 0x9e3779b1) >>> 2;
 }

@@ -12,14 +12,22 @@ import type { AverageLengths } from "../../question/words/average-lengths.js";
 import type { SearchedFields } from "../../question/words/word-memory.js";
 import { facetRequests } from "./facets.js";
 
-/** Shared by all indexes of the thread, because a plan is used only with the schema that it was made for. */
-const planned = new WeakMap<QueryShape, PlannedShape>();
+/**
+ * Shared by all indexes of the thread. Does not keep a schema alive: a client may go on using the shape of a
+ * query after the index has another schema.
+ */
+const planned = new WeakMap<ResolvedSchema, WeakMap<QueryShape, PlannedShape>>();
 
 export function plannedShape(shape: QueryShape, schema: ResolvedSchema): PlannedShape {
-  let known = planned.get(shape);
-  if (known?.schema !== schema) {
+  let ofSchema = planned.get(schema);
+  if (ofSchema === undefined) {
+    ofSchema = new WeakMap();
+    planned.set(schema, ofSchema);
+  }
+  let known = ofSchema.get(shape);
+  if (known === undefined) {
     known = new PlannedShape(shape, schema);
-    planned.set(shape, known);
+    ofSchema.set(shape, known);
   }
   return known;
 }
@@ -28,7 +36,6 @@ export function plannedShape(shape: QueryShape, schema: ResolvedSchema): Planned
 type Measured = Pick<SearchProgram, "slots" | "averageLength">;
 
 export class PlannedShape {
-  readonly schema: ResolvedSchema;
   readonly fields: SearchedFields;
   /** The queried fields without average lengths. */
   readonly slots: readonly QueriedField[];
@@ -42,7 +49,6 @@ export class PlannedShape {
   #measured: Measured;
 
   constructor(shape: QueryShape, schema: ResolvedSchema) {
-    this.schema = schema;
     this.fields = searchedFields(shape);
     this.slots = weightedSlots(shape);
     this.hasSkuField = this.fields.slots.some((slot) => schema.skuSlots.includes(slot));

@@ -60,6 +60,31 @@ describe("a body spelled like an earlier one", () => {
     expect(readLike(body, body, INDEX, "price:>5")).toBeNull();
   });
 
+  it("belongs to the latest state in which the body was read", () => {
+    const body = '{"q":"a"}';
+    const shapes = new PreparedShapes(DEFAULT_LIMITS);
+    const request = readQueryRequest(JSON.parse(body), INDEX, DEFAULT_LIMITS);
+    const later = { ...INDEX, state: INDEX.state + 1 };
+    shapes.remember(scanned(body), INDEX, "", request);
+    shapes.remember(scanned(body), later, "", request);
+    expect(shapes.read(scanned(body), INDEX, "")).toBeNull();
+    expect(shapes.read(scanned(body), later, "")).not.toBeNull();
+  });
+
+  it("is remembered for each token's filter", () => {
+    const body = '{"q":"a"}';
+    const shapes = new PreparedShapes(DEFAULT_LIMITS);
+    const request = readQueryRequest(JSON.parse(body), INDEX, DEFAULT_LIMITS);
+    for (const within of ["price:>5", "price:>6"]) shapes.remember(scanned(body), INDEX, within, request);
+    for (const within of ["price:>5", "price:>6"])
+      expect(shapes.read(scanned(body), INDEX, within)).not.toBeNull();
+  });
+
+  it("is not remembered if its filter is long", () => {
+    const long = `{"q":"a","filter_by":"${" ".repeat(2_000)}"}`;
+    expect(readLike(long, '{"q":"a","filter_by":""}')).toBeNull();
+  });
+
   it("is refused like any other if its filter is wrong", () => {
     const read = (): unknown => readLike('{"q":"a","filter_by":""}', '{"q":"a","filter_by":"nope:1"}');
     expect(read).toThrow("unknown field 'nope'");
