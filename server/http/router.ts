@@ -14,7 +14,7 @@ export interface Match<S extends SearchServices> {
 /** The match for a request to an unknown path. Its route replies with 404. */
 export const UNMATCHED: Match<SearchServices> = { route: noRoute([]), params: {} };
 
-/** Number of paths per method whose routes are kept, so that most paths are not taken apart. */
+/** Maximum number of paths per method whose routes are kept, so that most paths are not taken apart. */
 const PATHS_KEPT = 1_000;
 const PATH_KEPT_LENGTH_MAX = 200;
 
@@ -32,7 +32,7 @@ export class Router<S extends SearchServices> {
 
   constructor(routes: readonly Route<S>[]) {
     for (const route of routes) {
-      this.#known.set(route.method, new ClockCache(PATHS_KEPT));
+      if (!this.#known.has(route.method)) this.#known.set(route.method, new ClockCache(PATHS_KEPT));
       const segments = route.path.split("/");
       const entries = this.#byLength.get(segments.length) ?? [];
       entries.push({ route, segments, parameters: segments.map(parameterOf) });
