@@ -121,7 +121,7 @@ class Relaxation {
   readonly #fullMatches: number;
   readonly #snapshot: IndexSnapshot;
   readonly #pageOf: PageOf;
-  #matched: Matched | null = null;
+  #matched: Matched | Promise<Matched> | null = null;
 
   constructor(
     plan: QueryPlan,
@@ -138,15 +138,18 @@ class Relaxation {
   }
 
   matched(): Matched | Promise<Matched> {
-    if (this.#matched !== null) return this.#matched;
+    this.#matched ??= this.#run();
+    return this.#matched;
+  }
+
+  #run(): Matched | Promise<Matched> {
     const plan = this.#plan;
     const ran = runWords(plan, plan.relaxedMode, this.#words, this.#snapshot, this.#pageOf);
     return ran instanceof Promise ? ran.then((any) => this.#found(any)) : this.#found(ran);
   }
 
   #found(any: Ran): Matched {
-    this.#matched = { ...any, fullMatches: this.#fullMatches, relaxation: null };
-    return this.#matched;
+    return { ...any, fullMatches: this.#fullMatches, relaxation: null };
   }
 }
 
