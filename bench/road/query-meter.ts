@@ -1,5 +1,5 @@
-// Preloaded (node --import) into a server, to count what its main thread makes for a query. Every first
-// SIGUSR2 begins to count, every second one ends it; each prints a reading. No product code depends on this
+// Preloaded (node --import) into a server, to count what its main thread makes for a query. SIGUSR2
+// alternately starts and stops counting; each signal prints a reading. No product code depends on this
 // module.
 import { promiseHooks } from "node:v8";
 import { isMainThread } from "node:worker_threads";

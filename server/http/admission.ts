@@ -28,7 +28,7 @@ export function admissions(limits: AdmissionLimits): Admissions {
 
 type AdmissionLimits = Pick<Limits, "workBytesMax" | "requestsInFlightMax" | "searchMsMax">;
 
-/** An amount that requests hold as long as they live. */
+/** An amount that requests hold until they are answered or their clients leave. */
 class HeldAmount implements Held {
   held = 0;
   readonly #onRelease: (amount: number) => void;

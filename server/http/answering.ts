@@ -5,13 +5,13 @@ import type { SearchServices } from "./services.js";
 import type { HttpReply, HttpRequest, SentReply } from "./transport/port.js";
 import { Visit } from "./visit.js";
 
-/** Under this status, requests are counted whose client left before the reply. It is never sent. */
+/** Requests whose client left before the reply are counted under this status. It is never sent. */
 const CLIENT_LEFT_STATUS = 499;
 
 export class Answering<S extends SearchServices> extends Visit<S> implements SentReply {
   reply!: HttpReply;
   common!: HeaderBlock;
-  /** Where `running` keeps this request; of use only there. */
+  /** This request's index in `running`. Only `running` uses it. */
   place = 0;
   readonly #running: Running;
   readonly #arrivedMs: number;
@@ -53,7 +53,7 @@ export class Answering<S extends SearchServices> extends Visit<S> implements Sen
 
 /** The requests that have not been completely answered yet. */
 export class Running {
-  /** Ends most requests' lives. There is only one, because an error is expensive to create. */
+  /** The reason with which most lives end. Shared, because creating an error is expensive. */
   readonly answered = new Error("the request has been answered");
   readonly #requests: Answering<never>[] = [];
 

@@ -172,7 +172,7 @@ export class HttpService<S extends SearchServices> {
   }
 }
 
-/** The reply of the route's handler, as long as it is wanted. */
+/** Runs the route's handler. A single search is abandoned when its request's life ends. */
 function handled<S extends SearchServices>(visit: Visit<S>): HttpReply | Promise<HttpReply> {
   const { route, request } = visit;
   const handle = route.handle as (request: Visit<S>) => HttpReply | Promise<HttpReply>;

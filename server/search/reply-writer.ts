@@ -84,7 +84,7 @@ export class ReplyWriter {
     this.#buffer.set(json, at);
   }
 
-  /** Appends again what stands from `start` to `end`. */
+  /** Appends a copy of the reply's bytes from `start` to `end`. */
   repeat(start: number, end: number): void {
     const at = this.#room(end - start);
     this.#buffer.copyWithin(at, start, end);

@@ -210,8 +210,8 @@ function zeroed(at: usize, bytes: usize): usize {
 }
 
 /**
- * Prepares for passes over similar amounts of data, one after another: sets aside `bytes` bytes of scratch,
- * which each pass uses again, so that they stay in the processor's cache.
+ * Prepares for successive passes over similar amounts of data: sets aside `bytes` bytes of scratch that every
+ * pass uses again, so that they stay in the processor's cache.
  */
 export function passesBegin(bytes: usize): void {
   passStart = scratch(bytes);

@@ -36,11 +36,11 @@ export interface ExplainedWord {
 
 export interface ExplainedRow {
   readonly seq: number;
-  /** As in SearchRow. */
   readonly matched: boolean;
   readonly neighbour: boolean;
   readonly hasWord: boolean;
   readonly pinned: boolean;
+  /** Integer, 0 <= textMatch < 2^53. */
   readonly textMatch: number;
   /**
    * In the order of the program's words. They do not affect the rank of a row that comes first as a neighbour

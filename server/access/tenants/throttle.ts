@@ -25,7 +25,7 @@ const SET_WORDS = 2 * PLACES;
 const HEAD_WORDS = SET_WORDS;
 const KEY_BYTES = 16;
 const HASH_DIGITS = 16;
-/** Number of names whose hashes each thread keeps, because hashing costs more than the rest. */
+/** Maximum number of names whose hashes each thread keeps. Hashing is the most expensive step. */
 const HASHES_KEPT = 10_000;
 /** Maximum number of buckets. They take 256 MiB. */
 const BUCKETS_MAX = 1 << 24;
@@ -50,7 +50,7 @@ export class Throttle implements RateLimiter {
   /** Secret prefix that is hashed with each name, so that nobody can construct names that share a set. */
   readonly #key: string;
   readonly #claimMark: bigint;
-  /** Hashes of the names used lately. */
+  /** Hashes of recently used names. */
   readonly #hashes = new ClockCache<string, bigint>(HASHES_KEPT);
 
   /** Creates a table of at least `bucketsMax` buckets, but no more than BUCKETS_MAX. All of them are full. */

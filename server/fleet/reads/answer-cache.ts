@@ -26,8 +26,8 @@ export interface Question {
   /** Number of the state of the index's record, rules, synonyms and popular searches; see QueriedIndex. */
   readonly state: number;
   /**
-   * The query's body without the user: the bytes as received if they name no user, otherwise the body
-   * serialized again without it.
+   * The query's body without its user: the bytes as received, with user and session emptied; or, if the body
+   * had to be parsed, serialized again without them.
    */
   readonly body: Uint8Array;
   /** The answer's maximum size in bytes. */
@@ -40,7 +40,7 @@ export interface Question {
 
 /** The cached parts of an answer. */
 export interface RememberedAnswer {
-  /** The reply's content (see EncodedResponse). Must not be changed. */
+  /** What follows the reply's head; see `respond`. Must not be changed. */
   readonly content: Uint8Array;
   /** The answer's entry for the query log, see encodeAnswered. Null if the answer is not logged. */
   readonly answered: Uint8Array | null;

@@ -35,7 +35,7 @@ export class RequestLife implements LifeMember, Held {
   deadline = Number.POSITIVE_INFINITY;
   #reason: Error | null = null;
   #limit: TimeLimit | null = null;
-  /** Those who take part. Null until the first one joins: most requests are answered before. */
+  /** The members. Null until one joins, because most requests are answered before that. */
   #members: Set<LifeMember> | null = null;
   /** What the request holds, the latest first. */
   #holds: Hold | null = null;
@@ -187,7 +187,7 @@ export class TimeLimit {
     life.later = null;
   }
 
-  /** The timer is not set back when a life ends; it may find nothing to do. */
+  /** The timer is not reset when a life ends, so it may fire with nothing to do. */
   #wait(ms: number): void {
     this.#timer = setTimeout(() => this.#look(), Math.min(ms, TIMER_MS_MAX));
     this.#timer.unref();

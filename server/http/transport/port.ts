@@ -84,7 +84,7 @@ export interface TextReply extends HttpReply {
   readonly body: string;
 }
 
-/** A reply as the transport sends it: the route's reply, and what every reply has besides. */
+/** A reply as the transport sends it: the route's reply and the headers that every reply has. */
 export interface SentReply {
   readonly reply: HttpReply;
   /** The X-Request-Id; "" if the reply's own headers have it. */

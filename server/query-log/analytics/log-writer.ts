@@ -97,7 +97,7 @@ export class LogWriter {
       throw new Error(`${this.#waitingBytes} bytes of searches could not be logged`);
   }
 
-  /** True, and counts the next row as dropped, if there is no room for it. */
+  /** Returns true if there is no room for the next row, and counts it as dropped. */
   #drops(): boolean {
     if (this.full) this.#options.meter.dropped++;
     return this.full;

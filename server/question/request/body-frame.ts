@@ -1,5 +1,5 @@
-// A body's frame: its bytes without the holes (see BodyScan). Bodies with equal frames say the same, except
-// for the values in their holes.
+// A body's frame: its bytes without the holes (see BodyScan). Bodies with equal frames differ only in the
+// values of their holes.
 import type { BodyScan } from "./body-scan.js";
 
 export class BodyFrame {

@@ -5,8 +5,8 @@
 //         ~~~~~~~~             ~~                           ~     holes; everything else is the frame
 //
 // The scanner gives up on anything unusual, but it also accepts bytes that are not JSON. It promises only
-// this: if two bodies have the same frame, one of them is valid JSON, and the holes of the other one can be
-// read, then the other one is valid JSON, too, and differs only in the values of these members.
+// this: if two bodies have the same frame, one is valid JSON and the other's holes can be read, then the
+// other is also valid JSON and differs only in the values of its holes.
 import { isUtf8 } from "node:buffer";
 import { FIXED_LIMITS } from "../../ground/limits.js";
 import type { AskedBy } from "../../query-log/analytics/people.js";

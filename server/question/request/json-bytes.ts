@@ -1,5 +1,5 @@
-// The places of JSON values in bytes, found without parsing them. Where a value ends is decided as for valid
-// JSON; whether it is valid is for the caller to find out. Positions are byte offsets.
+// Locates JSON values in bytes without parsing them. Finds where a value ends, assuming it is valid JSON; the
+// caller must check that it is. Positions are byte offsets.
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -11,7 +11,7 @@ const BACKSLASH = 0x5c;
 const BRACKET_CLOSE = 0x5d;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
-/** Values that are nested more deeply do not end, as far as this file is concerned. */
+/** Values nested more deeply are treated as unterminated. */
 const DEPTH_MAX = 16;
 /** Larger numbers may be clamped or rounded, which is not decided here. */
 const DIGITS_MAX = 9;
@@ -134,7 +134,7 @@ export function utf8(bytes: Uint8Array, start: number, end: number): string {
 /** FNV-1a hash of no bytes. */
 export const EMPTY_HASH = 0x811c9dc5 | 0;
 
-/** The hash of the bytes behind `hash` and of these. */
+/** Continues `hash` with these bytes. */
 export function hashedOn(hash: number, bytes: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
   return hash;

@@ -16,7 +16,7 @@ export interface SearchedFields {
   readonly infixSlots: readonly number[];
   /** Stemmer numbers for the fields' languages. */
   readonly languages: readonly number[];
-  /** Identifies the three. What is remembered of a word depends on nothing else. */
+  /** Identifies the three fields above. Remembered words depend on nothing else. */
   readonly key: string;
 }
 
@@ -35,7 +35,7 @@ export class WordMemory {
   readonly liveRows: number;
   readonly lengths: AverageLengths;
   readonly #meter: CacheMeter | null;
-  /** Words by their terms, for each combination of what else tells words apart. */
+  /** Words by their terms: one cache each for whole words, prefixes and quoted words. */
   readonly #kinds = [0, 1, 2].map(() => new ClockCache<string, FoundWord>(WORDS_WEIGHT_MAX));
   readonly #joins = new ClockCache<string, readonly FoundForm[]>(JOINS_MAX);
 

@@ -44,7 +44,7 @@ export class PlannedShape {
   readonly facets: readonly FacetRequest[];
   readonly #sort: readonly SortKey[];
   readonly #sortByClass: readonly SortKey[];
-  /** Lengths of the latest query, and what they led to. */
+  /** Lengths used by the latest query, and the result computed from them. */
   #lengths: AverageLengths | null = null;
   #measured: Measured;
 

@@ -1,5 +1,5 @@
-// A glance at a query's words, which tells for most queries that they have no readings. Each check may err
-// only by letting a query pass: a test compares them with the readings themselves.
+// Quick checks that rule out readings for most queries. A check may wrongly let a query pass, but never
+// wrongly rule one out; a test compares the checks with the readings.
 import type { IndexFacts } from "./facts.js";
 import { LANGUAGES } from "./languages/all.js";
 import { BOUND, cuesOf, FILLER, SORT, UNIT, WITHOUT } from "./languages/cues.js";

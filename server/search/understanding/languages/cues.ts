@@ -1,5 +1,4 @@
-// What a word can be in any of the languages: one lookup for all of their tables. Tells at once that most
-// words of most queries are no cue for any reading.
+// The roles that a word can have in any language, in one lookup. Most words have none.
 import { AMOUNT_WORDS } from "../units.js";
 import { LANGUAGES } from "./all.js";
 
