@@ -1,6 +1,5 @@
-// Builds segments from new documents in slices between requests, as merges do. A build needs an engine
-// instance to itself from its first step to its last, so these builds run one after another in a workbench of
-// their own. Reads and re-indexing use a different workbench.
+// Builds segments from documents in slices between requests, as merges do. A build needs an engine instance
+// to itself from its first step to its last, so builds run one after another in a workbench of their own.
 import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
 import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Lane } from "../../engine-wasm/host/runtime/lane.js";

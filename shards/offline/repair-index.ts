@@ -98,7 +98,7 @@ export async function repairIndex(
   const rewritten: StoreOp[] = [];
   for await (const documents of slices(store, contents, live, rewritten)) {
     await store.batch(rewritten.splice(0), { sync: false });
-    const { bytes } = buildTolerant(documents, schema, workbench);
+    const { bytes } = await buildTolerant(documents, schema, workbench, workbench);
     const { rows, firstSeq, lastSeq } = summarize(bytes, `index ${contents.uid}, segment ${nextSegment}`);
     const pieces = pieceCount(bytes.length);
     await writePiecesAhead(store, contents.uid, nextSegment, () => bytes, true);

@@ -3,8 +3,8 @@
 // stored document cannot be refused, so a value that does not fit the new schema stays in the document but is
 // not indexed.
 import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
-import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
-import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { BuildDocument, BuildResult } from "../../../engine-wasm/host/instance/build.js";
+import type { BuildSchema, Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import { shardFault } from "../../fault.js";
 import type { ShardSchema } from "../../protocol/control.js";
 import { withoutMembers } from "../../query/splice.js";
@@ -46,7 +46,8 @@ export async function reindexJob(
       await slices.next();
       if (stopped()) return;
       shardFault("reindex.before-build");
-      const { bytes } = buildTolerant(documents, schema, state.home.workbench());
+      const { bytes } = await buildTolerant(documents, schema, state.home.workbench(), state.home.builder);
+      if (stopped()) return;
       fresh.push(attachSegment(state, bytes, schema.version));
       if (!(await mergeFresh(context, fresh, MERGE_BUSY, schema.version, stopped))) return;
     }
@@ -113,21 +114,28 @@ async function mergeFresh(
   }
 }
 
+/** A Builder, or a Workbench where no request waits. */
+export interface SegmentBuilder {
+  build(schema: BuildSchema, documents: readonly BuildDocument[]): BuildResult | Promise<BuildResult>;
+}
+
 /**
  * Builds one segment from all the documents. `pushed`: the vectors that came with the documents, by row; null
  * if none did.
  */
-export function buildTolerant(
+export async function buildTolerant(
   documents: StoredDocument[],
   schema: ShardSchema,
   workbench: Workbench,
-): { bytes: Uint8Array; pushed: Uint8Array | null } {
-  const tolerant = schema.fields.map((field) => ({ ...field, flags: field.flags & ~FLAG_REQUIRED }));
+  builder: SegmentBuilder,
+): Promise<{ bytes: Uint8Array; pushed: Uint8Array | null }> {
+  const fields = schema.fields.map((field) => ({ ...field, flags: field.flags & ~FLAG_REQUIRED }));
+  const tolerant = { ...schema, fields };
   const names = new Map(schema.fields.map(({ slot, name }) => [slot, name]));
   const indexed = [...documents];
   // Each round removes at least one member from every document that failed.
   for (let round = 0; round <= schema.fields.length + 1; round++) {
-    const { segment, failures, vectors } = buildSegment(workbench.ready(schema.analysis), tolerant, indexed);
+    const { segment, failures, vectors } = await builder.build(tolerant, indexed);
     if (failures.length === 0 && segment !== null) return { bytes: segment, pushed: vectors };
     for (const { index, slot } of failures) {
       const { seq, raw } = indexed[index]!;

@@ -3,7 +3,7 @@
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { AdoptRequest, MovedDocument } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
-import { documentPuts } from "../../segments/document-puts.js";
+import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
 import { newVectors } from "../../vectors/new-vectors.js";
 import type { NewVectors } from "../../vectors/vector-record.js";
 import type { Slices } from "../slices.js";
@@ -25,8 +25,13 @@ export async function adoptDocuments(
   const segments: NewSegment[] = [];
   if (documents.length > 0) {
     const rows = documents.map((_, op) => ({ op, born: generation, died: Number.POSITIVE_INFINITY }));
-    const { bytes, pushed } = buildTolerant(documents, state.schema, workbench);
+    const { bytes, pushed } = await buildTolerant(documents, state.schema, workbench, state.home.builder);
     segments.push({ bytes, rows, vectors: await movedVectors(state, bytes, documents, pushed, slices) });
+  }
+  const shown: NumberedDocument[] = [];
+  for (const { seq, id, raw } of documents) {
+    if (slices.over) await slices.next();
+    shown.push({ seq, id, raw, internal: hasInternalMembers(raw, workbench) });
   }
   await commitWrite(state, {
     generations: [{ generation, maxSeq }],
@@ -34,10 +39,7 @@ export async function adoptDocuments(
     oldestGeneration: generation,
     segments,
     dying: [],
-    documents: documentPuts(
-      state.uid,
-      documents.map(({ seq, id, raw }) => ({ seq, id, raw, internal: hasInternalMembers(raw, workbench) })),
-    ),
+    documents: documentPuts(state.uid, shown),
     dead: [],
     sync: true,
   });
