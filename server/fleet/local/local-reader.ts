@@ -30,6 +30,7 @@ import type { TurnBudget } from "./turn-budget.js";
 export interface Readers {
   reader(shard: number, data: number): EngineReader | null;
   readerFailed(data: number): void;
+  readerUnused(data: number): void;
 }
 
 /** Called with the index's data number when an engine begins a read, and with null when the read ends. */
@@ -97,12 +98,16 @@ export class LocalReader implements ShardReader {
 
   /**
    * True if an index with this number of documents is read on this thread. Larger indexes are searched by all
-   * shards in parallel. A busy thread reads only indexes so small that sending a message would cost it more
-   * than the read.
+   * shards in parallel, and keep nothing lent to this thread. A busy thread reads only indexes so small that
+   * sending a message would cost it more than the read.
    */
-  takes(documents: number): boolean {
+  takes(data: number, documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
-    return documents <= localDocumentsMax && (documents <= localDocumentsBusyMax || !this.#load.wantsHelp);
+    if (documents > localDocumentsMax) {
+      this.#readers.readerUnused(data);
+      return false;
+    }
+    return documents <= localDocumentsBusyMax || !this.#load.wantsHelp;
   }
 
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[] {

@@ -109,7 +109,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.data = data;
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
-    this.#reader = local.takes(index.documents) ? local : threads;
+    this.#reader = local.takes(data, index.documents) ? local : threads;
     this.life = life;
     this.slices = slices;
     this.deadline = deadline;

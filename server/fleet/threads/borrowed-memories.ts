@@ -77,6 +77,11 @@ export class BorrowedMemories {
     this.#pause(uid);
   }
 
+  /** Returns the memory of an index that this thread no longer reads itself. */
+  unused(uid: number): void {
+    this.#return(uid);
+  }
+
   close(): void {
     for (const { reader } of this.#readings.values()) reader.discard();
     this.#readings.clear();

@@ -123,6 +123,10 @@ export class ShardLife {
     if (!this.#ended) this.#memories.failed(uid);
   }
 
+  readerUnused(uid: number): void {
+    if (!this.#ended) this.#memories.unused(uid);
+  }
+
   /** Ends the thread, whatever it is doing, and resolves when it has exited. */
   end(): Promise<void> {
     if (!this.#ended) {

@@ -145,6 +145,11 @@ export class ShardPool {
     for (const thread of this.#threads) thread.readerFailed(uid);
   }
 
+  /** This thread no longer reads the index itself, so it returns what it has borrowed. */
+  readerUnused(uid: number): void {
+    for (const thread of this.#threads) thread.readerUnused(uid);
+  }
+
   /**
    * Refuses new requests, waits for those in flight except reads, sends each thread a last request and ends
    * it. A thread that needs more than `msMax` milliseconds for this is terminated. Rejects, once all threads
@@ -249,6 +254,10 @@ class ShardThread {
 
   readerFailed(uid: number): void {
     this.#life.readerFailed(uid);
+  }
+
+  readerUnused(uid: number): void {
+    this.#life.readerUnused(uid);
   }
 
   /** See ShardPool.close. */

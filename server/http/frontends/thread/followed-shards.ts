@@ -58,6 +58,11 @@ export class FollowedShards {
     for (const shard of this.#shards) shard.readerFailed(uid);
   }
 
+  /** See ShardPool.readerUnused. */
+  readerUnused(uid: number): void {
+    for (const shard of this.#shards) shard.readerUnused(uid);
+  }
+
   close(): void {
     for (const shard of this.#shards) shard.ended();
   }
@@ -118,6 +123,10 @@ class FollowedShard {
 
   readerFailed(uid: number): void {
     this.#channels?.memories.failed(uid);
+  }
+
+  readerUnused(uid: number): void {
+    this.#channels?.memories.unused(uid);
   }
 }
 

@@ -73,6 +73,8 @@ class World implements ShardReader {
   lacksMemory = false;
   readonly load = { wantsHelp: false };
   failed = 0;
+  /** Data numbers of the indexes whose memory is no longer needed. */
+  readonly unused: number[] = [];
   /** Requests sent to the shard. */
   readonly asked: { readonly terms: number; readonly seqs: readonly number[] }[] = [];
 
@@ -88,7 +90,11 @@ class World implements ShardReader {
     };
     this.local = new LocalReader(
       this,
-      { reader: () => this.reader, readerFailed: () => this.failed++ },
+      {
+        reader: () => this.reader,
+        readerFailed: () => this.failed++,
+        readerUnused: (data) => this.unused.push(data),
+      },
       new LocalDocuments(workbench, this.budget, 0),
       new LocalVectors(newTable, 2 ** 20),
       this.budget,
@@ -144,12 +150,13 @@ test("gives the same query vector and document vectors as the shard", async () =
 });
 
 test("larger indexes are left to the shards, sooner while this thread wants help", () => {
-  const { load, local } = new World();
+  const { load, local, unused } = new World();
   const taken = (): boolean[] =>
-    [20_000, 20_001, 100_000, 100_001].map((documents) => local.takes(documents));
+    [20_000, 20_001, 100_000, 100_001].map((documents, data) => local.takes(data, documents));
   expect(taken()).toEqual([true, true, true, false]);
   load.wantsHelp = true;
   expect(taken()).toEqual([true, false, false, false]);
+  expect(unused).toEqual([3, 3]); // a busy thread keeps what it will need again
 });
 
 test("a model that has not arrived yet is left to the shard", async () => {

@@ -37,7 +37,7 @@ const NO_SUSPECTS: Isolation = {
 const threads = new ThreadReader(CHANNELS, NO_SUSPECTS, () => undefined);
 const local = new LocalReader(
   threads,
-  { reader: () => null, readerFailed: () => undefined },
+  { reader: () => null, readerFailed: () => undefined, readerUnused: () => undefined },
   new LocalDocuments(workbench, new TurnBudget(1), 0),
   new LocalVectors(() => workbench.vectorTable(), 0),
   new TurnBudget(1),

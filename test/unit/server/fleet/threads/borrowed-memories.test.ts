@@ -87,6 +87,20 @@ test("an index gets a reader once it is read often, and a new one at once when i
   expect(one.memories.reader(0)!.ended).toBe(false);
 });
 
+test("what is lent of an index that has grown too large is returned, and lent again if it shrinks", async () => {
+  const one = line(2);
+  await readsUntilReader(one, 0);
+  await readsUntilReader(one, 1);
+  expect(one.lent.size).toBe(2);
+  one.memories.unused(0);
+  one.memories.unused(0);
+  await settled();
+  expect(one.lent.size).toBe(1);
+  expect(one.memories.reader(1)).not.toBeNull();
+  expect(await readsUntilReader(one, 0)).toBe(9);
+  expect(one.lent.size).toBe(2);
+});
+
 test("when an engine leaves its memory, this thread discards the memory as well", async () => {
   const discarded: EngineReader[] = [];
   const one = line(2, (lent) => {
