@@ -1,6 +1,7 @@
 // Assembles the shards and their indexes: the threads, the open indexes, and what is built on them (reads,
 // writes, backup snapshots, health). Keeps no state of its own. Callers get only the parts they need, never
 // the whole Fleet.
+
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -12,6 +13,7 @@ import type { Jobs } from "../ground/jobs/jobs.js";
 import type { Limits } from "../ground/limits.js";
 import type { Logger } from "../ground/log.js";
 import type { Recorder } from "../ground/metrics/recorder.js";
+import type { WordMemories } from "../question/words/word-memory.js";
 import { OpenIndexes } from "./owner/open-indexes.js";
 import type { OnReindexed } from "./owner/rebuild.js";
 import { ShardHealth } from "./owner/shard-health.js";
@@ -35,6 +37,7 @@ export interface FleetOptions {
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
+  readonly words: WordMemories;
   /** Counts the queries in progress on this thread. The shards see the count. */
   readonly queries: QueryLoad;
   readonly limits: Limits;
@@ -82,7 +85,7 @@ const CLOSE_MS_MAX = 12_000;
 
 /** Starts the shards without opening any index. Throws the error of a shard that fails to start. */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
-  const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
+  const { dataDir, shards, durability, engine, workbench, jobs, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
   const { onReindexed = async () => true } = options;
   const gate = new ShardGate(shards, threads);
@@ -116,7 +119,8 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     limits,
     log,
     recorder,
-    answers,
+    answers: options.answers,
+    words: options.words,
     onOpened,
     onReindexed,
   });

@@ -1,4 +1,5 @@
 // The objects that each search-answering thread (the main thread and every front-end) creates for itself.
+
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";
@@ -13,6 +14,7 @@ import type { Recorder } from "../ground/metrics/recorder.js";
 import { EmbeddingEndpoints, type EmbeddingEndpointsOptions } from "../models/embedding-endpoints.js";
 import type { Config } from "../operate/config/config.js";
 import { PreparedShapes } from "../question/request/prepared-shapes.js";
+import { WordMemories } from "../question/words/word-memory.js";
 import { type PopularOf, QueriedIndexes } from "../search/matching/queried-index.js";
 import { HitSizes } from "../search/query-cost.js";
 import { ReplyBuffers } from "../search/reply-writer.js";
@@ -21,14 +23,14 @@ import { SlotTurns } from "../search/slot-turns.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { QueryUnderstanding } from "../search/understanding/understanding.js";
 
-/** Creates one thread's analyser and answer cache. */
+/** Creates one thread's analyser and the caches that its indexes share. */
 export function engineParts(engine: EngineModule, limits: Limits, recorder: Recorder) {
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();
   const analyserOf: AnalyserOf = (record) =>
     recentTokens.remembering(textAnalyser(workbench, resolvedSchemaOf(record)));
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
-  return { engine, workbench, analyserOf, answers };
+  return { engine, workbench, analyserOf, answers, words: new WordMemories() };
 }
 
 export interface SearchPartsOptions {

@@ -1,5 +1,6 @@
 // Several shards on disks that freeze together, with the server's own owner of the indexes. No threads: a
 // message is handled where it is sent.
+
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../../server/catalog/records/index-record.js";
@@ -14,6 +15,7 @@ import { Jobs } from "../../server/ground/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../server/ground/limits.js";
 import { createLogger } from "../../server/ground/log.js";
 import { Recorder } from "../../server/ground/metrics/recorder.js";
+import { WordMemories } from "../../server/question/words/word-memory.js";
 import { handle } from "../../shards/handle.js";
 import {
   decodeAllSeqsReply,
@@ -68,6 +70,7 @@ export class CrashFleet {
       log,
       recorder,
       answers: new AnswerCache(0, recorder.answerCache),
+      words: new WordMemories(),
       onOpened: () => undefined,
       onReindexed: async () => true,
     });

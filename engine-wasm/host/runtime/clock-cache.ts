@@ -28,6 +28,11 @@ export class ClockCache<K, V> {
     this.#weightMax = weightMax;
   }
 
+  /** Total weight of the entries. */
+  get weight(): number {
+    return this.#weight;
+  }
+
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

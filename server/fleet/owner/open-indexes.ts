@@ -1,5 +1,6 @@
 // Opens an index in its shards when it is needed and unloads it when it is idle; also creates and drops
 // indexes. Knows nothing about how indexes are read and written.
+
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable } from "../../../shards/protocol/errors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
@@ -10,6 +11,7 @@ import type { Jobs } from "../../ground/jobs/jobs.js";
 import type { Limits } from "../../ground/limits.js";
 import type { Logger } from "../../ground/log.js";
 import type { Recorder } from "../../ground/metrics/recorder.js";
+import type { WordMemories } from "../../question/words/word-memory.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import type { IndexHandles, IndexUse } from "../reads/reads.js";
 import type { Ask } from "../threads/shard-pool.js";
@@ -33,6 +35,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly log: Logger;
   readonly recorder: Recorder;
   readonly answers: AnswerCache;
+  readonly words: WordMemories;
 }
 
 /** Maximum number of WebAssembly memories in a process. Each reserves 10 GiB of the 128 TiB address space. */

@@ -4,13 +4,15 @@ import type { IndexRecord } from "../../catalog/records/index-record.js";
 import type { Location, Locations } from "../../catalog/schema/placement.js";
 import type { Recorder } from "../../ground/metrics/recorder.js";
 import { ExpansionCache } from "../../question/words/expansion-cache.js";
+import type { WordMemories } from "../../question/words/word-memory.js";
 import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./answer-cache.js";
 import type { HeldGenerations } from "./held-generations.js";
 import type { IndexStanding } from "./index-standing.js";
 
-/** What all of a thread's index handles share: the answer cache, and a meter for term expansions. */
+/** What all of a thread's index handles share: two caches, and a meter for term expansions. */
 export interface Memories {
   readonly answers: AnswerCache;
+  readonly words: WordMemories;
   readonly recorder: Pick<Recorder, "expansionCache">;
 }
 
@@ -130,7 +132,7 @@ export class IndexHandle<G extends HeldGenerations = HeldGenerations> {
   }
 
   #nothing(): Remembered {
-    const { answers, recorder } = this.#memories;
-    return { answers: answers.owner(), expansions: new ExpansionCache(recorder.expansionCache) };
+    const { answers, words, recorder } = this.#memories;
+    return { answers: answers.owner(), expansions: new ExpansionCache(recorder.expansionCache, words) };
   }
 }

@@ -18,7 +18,7 @@ import {
   largest,
   type ToldWords,
 } from "./typos/ranked-typos.js";
-import { type SearchedFields, WordMemory } from "./word-memory.js";
+import type { MemoryKey, SearchedFields, WordMemories, WordMemory } from "./word-memory.js";
 
 /**
  * Maximum number of cached words. A query of three words looks up about fifty words, because it also looks up
@@ -45,11 +45,14 @@ export class ExpansionCache {
   /** Number of terms listed in the answers of the young half. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
-  readonly #memories = new ClockCache<string, WordMemory>(MEMORIES_MAX);
+  readonly #memories: WordMemories;
+  /** Keys of the memories, by the key of their fields. */
+  readonly #keys = new ClockCache<string, MemoryKey>(MEMORIES_MAX);
   #generation = -1;
 
-  constructor(meter: CacheMeter) {
+  constructor(meter: CacheMeter, memories: WordMemories) {
     this.#meter = meter;
+    this.#memories = memories;
   }
 
   /**
@@ -76,7 +79,9 @@ export class ExpansionCache {
 
   /** Returns a generation's finished words for these fields, or null if there are none yet. */
   memory(generation: number, { key }: SearchedFields): WordMemory | null {
-    return generation === this.#generation ? (this.#memories.get(key) ?? null) : null;
+    if (generation !== this.#generation) return null;
+    const own = this.#keys.get(key);
+    return own === undefined ? null : (this.#memories.get(own) ?? null);
   }
 
   /**
@@ -85,12 +90,12 @@ export class ExpansionCache {
    */
   memoryFor(generation: number, fields: SearchedFields, statistics: Statistics): WordMemory | null {
     if (generation !== this.#generation) return null;
-    let memory = this.#memories.get(fields.key);
-    if (memory === undefined) {
-      memory = new WordMemory(statistics, this.#meter);
-      this.#memories.set(fields.key, memory);
+    let own = this.#keys.get(fields.key);
+    if (own === undefined) {
+      own = {};
+      this.#keys.set(fields.key, own);
     }
-    return memory;
+    return this.#memories.get(own) ?? this.#memories.make(own, statistics, this.#meter);
   }
 
   /** Caches an answer unless a newer generation has been seen. */
@@ -100,7 +105,8 @@ export class ExpansionCache {
       this.#statistics.clear();
       this.#young.clear();
       this.#old.clear();
-      this.#memories.clear();
+      for (const [, own] of this.#keys.entries()) this.#memories.delete(own);
+      this.#keys.clear();
       this.#youngWords = 0;
       this.#youngTerms = 0;
       this.#generation = generation;

@@ -27,8 +27,12 @@ export interface SearchedFields {
 const WORDS_WEIGHT_MAX = 24_576;
 const WORD_WEIGHT = 8;
 const JOINS_MAX = 4_096;
+/** Maximum weight of all of a thread's memories, about 40 MB. */
+const THREAD_WEIGHT_MAX = 2 ** 19;
 
 const NO_FORMS: readonly FoundForm[] = [];
+
+type Statistics = Pick<KnownWords, "slots" | "liveRows">;
 
 export class WordMemory {
   /** Number of live documents. */
@@ -38,10 +42,19 @@ export class WordMemory {
   /** Words by their terms: one cache each for whole words, prefixes and quoted words. */
   readonly #kinds = [0, 1, 2].map(() => new ClockCache<string, FoundWord>(WORDS_WEIGHT_MAX));
   readonly #joins = new ClockCache<string, readonly FoundForm[]>(JOINS_MAX);
+  readonly #onGrown: (memory: WordMemory) => void;
 
-  /** `meter` counts the queries whose words are all remembered. */
-  constructor(statistics: Pick<KnownWords, "slots" | "liveRows">, meter: CacheMeter | null = null) {
+  /**
+   * `meter` counts the queries whose words are all remembered. `onGrown` is called whenever the memory has
+   * taken up something.
+   */
+  constructor(
+    statistics: Statistics,
+    meter: CacheMeter | null = null,
+    onGrown: (memory: WordMemory) => void = () => undefined,
+  ) {
     this.#meter = meter;
+    this.#onGrown = onGrown;
     this.liveRows = statistics.liveRows;
     this.lengths = averageLengths(statistics);
   }
@@ -55,6 +68,7 @@ export class WordMemory {
     let weight = WORD_WEIGHT;
     for (const { terms } of found.search.alternatives) weight += terms.length;
     this.#ofKind(word).set(keyOfWord(word), found, weight);
+    this.#onGrown(this);
   }
 
   /** Returns those of the join's forms that occur in some document. Null if they are not remembered. */
@@ -64,6 +78,12 @@ export class WordMemory {
 
   keepJoin(join: Join, found: readonly FoundForm[]): void {
     this.#joins.set(keyOfJoin(join), found.length === 0 ? NO_FORMS : found);
+    this.#onGrown(this);
+  }
+
+  /** Weight of everything that is remembered. */
+  get weight(): number {
+    return this.#kinds.reduce((sum, { weight }) => sum + weight, this.#joins.weight);
   }
 
   countHit(): void {
@@ -72,6 +92,31 @@ export class WordMemory {
 
   #ofKind({ prefix, quoted }: QueryWord): ClockCache<string, FoundWord> {
     return this.#kinds[quoted ? 2 : prefix ? 1 : 0]!;
+  }
+}
+
+/** Identifies a memory in WordMemories. */
+export type MemoryKey = object;
+
+/** The memories of one thread. If they grow too large, those unused for longest are dropped. */
+export class WordMemories {
+  readonly #memories: ClockCache<MemoryKey, WordMemory>;
+
+  constructor(weightMax = THREAD_WEIGHT_MAX) {
+    this.#memories = new ClockCache(weightMax);
+  }
+
+  get(key: MemoryKey): WordMemory | undefined {
+    return this.#memories.get(key);
+  }
+
+  /** Makes an empty memory. It is kept as soon as it remembers something. */
+  make(key: MemoryKey, statistics: Statistics, meter: CacheMeter): WordMemory {
+    return new WordMemory(statistics, meter, (memory) => this.#memories.set(key, memory, memory.weight));
+  }
+
+  delete(key: MemoryKey): void {
+    this.#memories.delete(key);
   }
 }
 

@@ -65,13 +65,13 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   const owner = new ThreadChannel<OwnerCalls>(data.owner, calls);
   const catalog = new FollowedCatalog(data.catalog);
   const engine = new EngineModule(data.engine);
-  const { workbench, analyserOf, answers } = engineParts(engine, limits, recorder);
+  const { workbench, analyserOf, answers, words } = engineParts(engine, limits, recorder);
   const indexes = new FollowedIndexes({
     place,
     locations: new Locations(data.shards),
     catalog,
     owner,
-    memories: { answers, recorder },
+    memories: { answers, words, recorder },
   });
   const { queries, ...counts } = threadCounts(shared.counts, place, limits);
   const shards = new FollowedShards(data.shards, readersOf(engine, log), limits, recorder);

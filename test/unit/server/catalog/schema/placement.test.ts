@@ -1,5 +1,6 @@
 // Which shards contain an index's documents. While the index is small, its home shard has all of them. From
 // some generation on, they are spread over all shards by their ids.
+
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import {
@@ -14,6 +15,7 @@ import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
 import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import { Action } from "../../../../../shards/protocol/ops.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 import { makeRecord } from "../../record.js";
@@ -26,6 +28,7 @@ function stateOf(shards: number, uid: number): IndexState {
   const record = { ...makeRecord(), uid, isHome: true as const };
   return new IndexState(record, [STANDING], 1, new Locations(shards), {
     answers,
+    words: new WordMemories(),
     recorder,
   });
 }

@@ -1,4 +1,5 @@
 // Imports on the HTTP thread: whatever the lines contain, the thread answers other requests in between.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import { makeRecord } from "../../record.js";
 
 const TARGET = { exists: () => true, quota: null };
@@ -43,6 +45,7 @@ describe("import of lines without documents", () => {
       workbench,
       jobs: new Jobs(log),
       answers: new AnswerCache(0, recorder.answerCache),
+      words: new WordMemories(),
       queries: new QueryLoad(QueryLoad.memory(1), 0),
       limits,
       log,

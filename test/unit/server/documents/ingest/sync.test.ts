@@ -1,6 +1,7 @@
 // Feeds over real shards while other clients write and delete. Once a feed has been read completely, the
 // index keeps the documents in the feed (also those whose items failed) and those that other clients have
 // written since the run began; the rest are deleted.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +22,7 @@ import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import { SeqSet } from "../../../../../shards/protocol/unseen.js";
 import { effort } from "../../../../effort.js";
 import { makeRecord } from "../../record.js";
@@ -131,6 +133,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
       workbench,
       jobs: new Jobs(log),
       answers: new AnswerCache(0, recorder.answerCache),
+      words: new WordMemories(),
       queries: new QueryLoad(QueryLoad.memory(1), 0),
       limits,
       log,

@@ -1,5 +1,6 @@
 // Watching an index until all shards have its schema and have re-indexed it: in the background, and with a
 // time limit.
+
 import { expect, test } from "vitest";
 import { Locations } from "../../../../../server/catalog/schema/placement.js";
 import { IndexState } from "../../../../../server/fleet/owner/index-state.js";
@@ -14,6 +15,7 @@ import { AnswerCache } from "../../../../../server/fleet/reads/answer-cache.js";
 import { Jobs } from "../../../../../server/ground/jobs/jobs.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import { makeRecord } from "../../record.js";
 
 const log = createLogger("silent");
@@ -27,6 +29,7 @@ function changedIndex(stale: number[]) {
   const answers = new AnswerCache(0, recorder.answerCache);
   const state = new IndexState(makeRecord(), [], 1, new Locations(1), {
     answers,
+    words: new WordMemories(),
     recorder,
   });
   state.rebuilding = true;

@@ -16,6 +16,7 @@ import type { Isolation } from "../../../../../server/fleet/threads/isolation.js
 import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
 import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import { encodeOk } from "../../../../../shards/protocol/reply.js";
 import { loadEngine } from "../../../engine/load-engine.js";
 import { makeRecord } from "../../record.js";
@@ -53,6 +54,7 @@ function viewUntil(deadline: number): IndexSnapshot {
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
   const state = new IndexState(makeRecord(), standing, 1, new Locations(1), {
     answers,
+    words: new WordMemories(),
     recorder,
   });
   return new IndexSnapshot(

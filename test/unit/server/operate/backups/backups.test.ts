@@ -1,4 +1,5 @@
 // Backups as jobs: one at a time, and a cancelled backup leaves nothing behind.
+
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { createLogger } from "../../../../../server/ground/log.js";
 import { Recorder } from "../../../../../server/ground/metrics/recorder.js";
 import { Backups } from "../../../../../server/operate/backups/backups.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 
 const dataDir = mkdtempSync(join(tmpdir(), "skein-test-backups-"));
 const directory = join(dataDir, "backups");
@@ -32,6 +34,7 @@ beforeAll(async () => {
     workbench: engine.workbench(),
     jobs,
     answers,
+    words: new WordMemories(),
     queries: new QueryLoad(QueryLoad.memory(1), 0),
     limits: DEFAULT_LIMITS,
     log,

@@ -8,6 +8,7 @@ import type {
 import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
 import type { KnownSuspect, ToldWords } from "../../../../../server/question/words/typos/ranked-typos.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 
 const word = (term: string, more: Partial<ExpandWord> = {}): ExpandWord => ({
   term,
@@ -27,7 +28,7 @@ const answer = (liveRows: number, ...frequencies: number[]): ToldWords => ({
 
 it("returns words that other queries have looked up", () => {
   const meter = new CacheMeter();
-  const cache = new ExpansionCache(meter);
+  const cache = new ExpansionCache(meter, new WordMemories());
   cache.put(3, program([1], word("red"), word("shoe")), answer(100, 7, 8));
   const known = cache.get(3, program([1], word("shoe"), word("blue"), word("red")));
   expect(known.statistics?.liveRows).toBe(100);
@@ -38,7 +39,7 @@ it("returns words that other queries have looked up", () => {
 });
 
 it("keeps lookups apart that differ in anything", () => {
-  const cache = new ExpansionCache(new CacheMeter());
+  const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
   cache.put(3, program([1], word("red")), answer(100, 7));
   const others = [
     program([2], word("red")),
@@ -53,7 +54,7 @@ it("keeps lookups apart that differ in anything", () => {
 });
 
 it("forgets everything with a newer generation and ignores answers from an older one", () => {
-  const cache = new ExpansionCache(new CacheMeter());
+  const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
   cache.put(3, program([1], word("red")), answer(100, 7));
   cache.put(4, program([1], word("shoe")), answer(101, 8));
   cache.put(3, program([1], word("late")), answer(100, 1));
@@ -63,7 +64,7 @@ it("forgets everything with a newer generation and ignores answers from an older
 });
 
 it("keeps what is used and evicts the rest", () => {
-  const cache = new ExpansionCache(new CacheMeter());
+  const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
   const used = program([1], word("used"));
   cache.put(1, used, answer(1, 5));
   for (let i = 0; i < 60_000; i++) {
@@ -78,7 +79,7 @@ it("keeps what is used and evicts the rest", () => {
 });
 
 it("remembers that a word occurs nowhere", () => {
-  const cache = new ExpansionCache(new CacheMeter());
+  const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
   cache.put(1, program([1], word("a"), word("b")), answer(9, 0, 0));
   expect(cache.get(1, program([1], word("b"))).words).toEqual([
     { exact: [0], prefix: null, typos: null, infixes: null },
@@ -99,7 +100,7 @@ const told = (maxTypos: number): KnownSuspect => ({
 });
 
 it("reports unknown words as missing, and suspects that depend on those of their witnesses", () => {
-  const cache = new ExpansionCache(new CacheMeter());
+  const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
   cache.put(1, program([1], word("common"), word("few")), answer(99, 50, 2));
   const words = [word("few"), word("b"), word("common"), word("c")];
   const suspects = [suspect("b", 2, 0, 1, 3), suspect("c", 2, 2, 3), suspect("few", 2, 0)];
@@ -109,7 +110,7 @@ it("reports unknown words as missing, and suspects that depend on those of their
 });
 
 it("reuses answers about suspects for lookups of their typos", () => {
-  const cache = new ExpansionCache(new CacheMeter());
+  const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
   const asked = { ...program([1], word("a")), suspects: ["x", "y"].map((term) => suspect(term, 2, 0)) };
   cache.put(1, asked, { ...answer(9, 0), suspects: [told(2), told(0)] });
   const typos = (term: string, maxTypos: number) => {

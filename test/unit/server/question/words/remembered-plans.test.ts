@@ -18,6 +18,7 @@ import { Dictionaries, type DictionaryShards } from "../../../../../server/quest
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
 import { SynonymMap } from "../../../../../server/question/words/synonyms.js";
 import { stemTerms } from "../../../../../server/question/words/variants.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import { WordExpander } from "../../../../../server/search/matching/expand.js";
 import { planQuery, programOf } from "../../../../../server/search/matching/plan.js";
 import type { QueriedIndex } from "../../../../../server/search/matching/queried-index.js";
@@ -190,7 +191,7 @@ describe("remembered words", () => {
     const seen = { remembered: 0, near: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(QUERY, { minLength: 1, maxLength: 12 }), fc.nat(), async (queries, seed) => {
-        const cache = new ExpansionCache(new CacheMeter());
+        const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
         let generation = 1;
         for (const { pieces, policy, rounds, writes, ...body } of queries) {
           if (writes) generation++;

@@ -6,7 +6,7 @@ import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
 import { foundWord } from "../../../../../server/question/words/alternatives.js";
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
 import type { QueryWord } from "../../../../../server/question/words/query-text.js";
-import { WordMemory } from "../../../../../server/question/words/word-memory.js";
+import { WordMemories, WordMemory } from "../../../../../server/question/words/word-memory.js";
 import { expander, MadeDictionary } from "./made-dictionary.js";
 
 const STATISTICS = { liveRows: 100, slots: [{ totalLength: 400, documents: 50 }] };
@@ -51,17 +51,36 @@ describe("remembered words", () => {
   });
 
   it("belong to one generation and one set of fields", () => {
-    const cache = new ExpansionCache(new CacheMeter());
+    const cache = new ExpansionCache(new CacheMeter(), new WordMemories());
     const put = (generation: number): void =>
       cache.put(generation, { slots: [0], words: [] }, { ...STATISTICS, words: [], suspects: [] });
     expect(cache.memoryFor(1, FIELDS, STATISTICS)).toBeNull();
     put(1);
     const memory = cache.memoryFor(1, FIELDS, STATISTICS);
+    memory?.keepWord(word("shoe"), found);
     expect(cache.memory(1, FIELDS)).toBe(memory);
     expect(cache.memory(1, { ...FIELDS, key: "0 0" })).toBeNull();
     put(2);
     expect(cache.memory(1, FIELDS)).toBeNull();
     expect(cache.memory(2, FIELDS)).toBeNull();
+  });
+
+  it("of all indexes of a thread are bounded, and those in use stay", () => {
+    const each = 10;
+    const words = new WordMemories(50 * each * 9); // a word of one term weighs 9
+    const indexes = Array.from({ length: 1_000 }, () => new ExpansionCache(new CacheMeter(), words));
+    for (const index of indexes) {
+      index.put(1, { slots: [0], words: [] }, { ...STATISTICS, words: [], suspects: [] });
+      const memory = index.memoryFor(1, FIELDS, STATISTICS)!;
+      for (let i = 0; i < each; i++) memory.keepWord(word(`word${i}`), found);
+      indexes[0]!.memory(1, FIELDS);
+    }
+    const kept = indexes.filter((index) => index.memory(1, FIELDS) !== null);
+    expect(kept.length).toBe(50);
+    expect([kept.at(0), kept.at(-1)]).toEqual([indexes.at(0), indexes.at(-1)]);
+    const again = indexes[1]!.memoryFor(1, FIELDS, STATISTICS)!;
+    again.keepWord(word("word1"), found);
+    expect(indexes[1]!.memory(1, FIELDS)).toBe(again);
   });
 
   it("are not looked up again, and are searched as before", async () => {

@@ -6,6 +6,7 @@ import { run, settled } from "../../../../../server/ground/jobs/work.js";
 import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";
 import { CacheMeter } from "../../../../../server/ground/metrics/recorder.js";
 import { ExpansionCache } from "../../../../../server/question/words/expansion-cache.js";
+import { WordMemories } from "../../../../../server/question/words/word-memory.js";
 import type { FieldValues } from "../../../../../server/search/understanding/facts.js";
 import {
   FACTS_MS,
@@ -27,7 +28,7 @@ interface Standing {
 
 const resolvedSchemaOf = (generation: number, rebuilding = false): Standing => ({
   generation,
-  expansions: rebuilding ? null : new ExpansionCache(new CacheMeter()),
+  expansions: rebuilding ? null : new ExpansionCache(new CacheMeter(), new WordMemories()),
 });
 
 type Question = FactsQuestion<Standing>;

@@ -1,5 +1,6 @@
 // A front-end's use of indexes that the owner opens, unloads, swaps and drops. The test plays the owner, at
 // the other end of a channel.
+
 import { MessageChannel } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import type { IndexRecord } from "../../../../../../server/catalog/records/index-record.js";
@@ -13,6 +14,7 @@ import { type Calls, ThreadChannel } from "../../../../../../server/http/fronten
 import type { OwnerCalls } from "../../../../../../server/http/frontends/messages.js";
 import { FollowedCatalog } from "../../../../../../server/http/frontends/thread/followed-catalog.js";
 import { FollowedIndexes } from "../../../../../../server/http/frontends/thread/followed-indexes.js";
+import { WordMemories } from "../../../../../../server/question/words/word-memory.js";
 import { makeRecord } from "../../../record.js";
 
 const PLACE = 1;
@@ -50,7 +52,11 @@ function frontEnd(open = openIndex) {
   });
   const recorder = new Recorder();
   const catalog = new FollowedCatalog({ state: EMPTY_STATE, damagedIndexes: 0 });
-  const memories = { answers: new AnswerCache(1_000_000, recorder.answerCache), recorder };
+  const memories = {
+    answers: new AnswerCache(1_000_000, recorder.answerCache),
+    words: new WordMemories(),
+    recorder,
+  };
   const indexes = new FollowedIndexes({
     place: PLACE,
     locations: new Locations(2),
