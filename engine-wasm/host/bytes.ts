@@ -8,7 +8,7 @@ const SPARE_BYTES_MAX = 64 * 1024;
 const SHORT_MAX = 32;
 const encoder = new TextEncoder();
 
-let spare: Uint8Array<ArrayBuffer> | null = null;
+let spare: { readonly bytes: Uint8Array<ArrayBuffer>; readonly view: DataView } | null = null;
 
 /** Appends numbers and strings to a growing buffer. `finish` returns the bytes; the writer is then spent. */
 export class ByteWriter {
@@ -17,8 +17,8 @@ export class ByteWriter {
   #length = 0;
 
   constructor() {
-    this.#bytes = spare ?? new Uint8Array(FIRST_BYTES);
-    this.#view = new DataView(this.#bytes.buffer);
+    this.#bytes = spare?.bytes ?? new Uint8Array(FIRST_BYTES);
+    this.#view = spare?.view ?? new DataView(this.#bytes.buffer);
     spare = null;
   }
 
@@ -103,7 +103,7 @@ export class ByteWriter {
   finish(): Uint8Array {
     const written = this.#bytes.subarray(0, this.#length);
     if (this.#bytes.length > SPARE_BYTES_MAX) return written.slice();
-    spare = this.#bytes;
+    spare = { bytes: this.#bytes, view: this.#view };
     return Buffer.from(written);
   }
 

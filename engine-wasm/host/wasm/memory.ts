@@ -159,8 +159,17 @@ export class EngineInstance {
 
   #resultView(answer: number): Buffer {
     const p = this.address(answer);
-    const view = this.view();
-    return view.subarray(p + 4, p + 4 + view.readUInt32LE(p));
+    const end = p + 4 + this.#viewTo(p + 4).readUInt32LE(p);
+    return this.#viewTo(end).subarray(p + 4, end);
+  }
+
+  /**
+   * A view of the memory up to `end`, at least. Unlike `view`, does not ask for the memory's buffer, which is
+   * a call into V8. A shared memory stays in place when it grows, so an older view is only too short.
+   */
+  #viewTo(end: number): Buffer {
+    if (end > this.#view.length) this.#view = Buffer.from(this.memory.buffer);
+    return this.#view;
   }
 
   /**
@@ -193,7 +202,7 @@ export class EngineInstance {
     try {
       this.#checkUsable();
       const p = this.#kernels.scratchReset(program.length) >>> 0;
-      this.view().set(program, p);
+      this.#viewTo(p + program.length).set(program, p);
       const result = this.#resultView(this.#kernels[question](snapshot, p, program.length));
       const copy = Buffer.allocUnsafe(result.length);
       copy.set(result);

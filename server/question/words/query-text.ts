@@ -86,8 +86,36 @@ const SYMBOL = /\p{S}|\p{Extended_Pictographic}/u;
 /** Repetitions among this many words are found by comparing all pairs, otherwise with a map. */
 const FEW_WORDS = 8;
 
+const NO_COMPOUNDS: readonly Compound[] = [];
+const NO_TERMS: readonly (readonly string[])[] = [];
+
 export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
   const parts = q.trim() === "*" ? [] : analysedParts(q, analyser);
+  return plainText(parts, rules) ?? fullText(parts, rules);
+}
+
+/**
+ * Reads a query of few different words, each of one token and none of them a stop word, as most queries are.
+ * Returns null for all others.
+ */
+function plainText(parts: readonly Part[], rules: QueryTextRules): QueryText | null {
+  if (parts.length === 0 || !parts.every(isOneToken)) return null;
+  const terms = parts.map(firstTerm);
+  const words = terms.map((term, i) => singleWord(term, i === terms.length - 1, rules));
+  if (!isEachOnce(words, rules)) return null;
+  const run = terms.map((term, word) => ({ term, word }));
+  return { words, runs: [run], compounds: NO_COMPOUNDS, phrases: NO_TERMS, excludes: NO_TERMS, terms };
+}
+
+function isOneToken({ quoted, excluded, tokens }: Part): boolean {
+  return !quoted && !excluded && tokens.length === 1 && isPlain(tokens[0]!);
+}
+
+function firstTerm({ tokens }: Part): string {
+  return tokens[0]!.term;
+}
+
+function fullText(parts: readonly Part[], rules: QueryTextRules): QueryText {
   const last = parts.findLastIndex(({ tokens }) => tokens.length > 0);
   const phrases: string[][] = [];
   const excludes: string[][] = [];
