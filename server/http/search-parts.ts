@@ -55,6 +55,7 @@ export function searchParts(options: SearchPartsOptions) {
   return {
     doorkeeper: new Doorkeeper(options.adminKey, limits),
     embeddings,
+    remembersAnswers: true,
     hitSizes: new HitSizes(),
     replies: new ReplyBuffers(),
     slotTurns: new SlotTurns(limits.multiSearchAtOnceSlots),

@@ -68,13 +68,26 @@ export class HttpService<S extends SearchServices> {
     this.#door.stage = "stopping";
   }
 
+  get isServing(): boolean {
+    return this.#door.stage === "serving";
+  }
+
+  get isStopping(): boolean {
+    return this.#door.stage === "stopping";
+  }
+
+  /** True if no request is running, and none has arrived for `ms` milliseconds. */
+  isQuiet(ms: number): boolean {
+    return this.#running.unanswered === 0 && performance.now() - this.#lastArrivalMs >= ms;
+  }
+
   /**
    * Resolves when all running requests have been answered and the listener's connections are quiet, or after
    * `ms` milliseconds. Does not wait for requests whose client has left.
    */
   async drain(ms: number, listener: Pick<HttpListener, "connections">): Promise<void> {
     const endMs = performance.now() + ms;
-    while (!this.#isQuiet(listener.connections)) {
+    while (!this.#isDrained(listener.connections)) {
       if (performance.now() >= endMs) {
         const requests = this.#running.unanswered;
         if (requests > 0) this.#services.log.warn({ requests, ms }, "requests are cut off by the stop");
@@ -84,9 +97,8 @@ export class HttpService<S extends SearchServices> {
     }
   }
 
-  #isQuiet(connections: number): boolean {
-    if (this.#running.unanswered > 0) return false;
-    return connections === 0 || performance.now() - this.#lastArrivalMs >= QUIET_MS;
+  #isDrained(connections: number): boolean {
+    return connections === 0 ? this.#running.unanswered === 0 : this.isQuiet(QUIET_MS);
   }
 
   /** Answers a request. Neither throws nor rejects. */

@@ -54,6 +54,8 @@ export interface SearchServices {
   readonly throttle: RateLimiter;
   readonly keyUse: Pick<KeyUse, "used">;
   readonly reads: Reads;
+  /** See ObservedSearching. */
+  readonly remembersAnswers: boolean;
   readonly givenVectors: GivenVectors;
   readonly queriedIndexes: QueriedIndexes;
   readonly preparedShapes: PreparedShapes;

@@ -37,6 +37,8 @@ export interface QueryBody {
 
 /** The services that an observed search needs. */
 interface ObservedSearching extends QuerySearching {
+  /** False if answers are neither taken from the cache nor put there. */
+  readonly remembersAnswers: boolean;
   readonly queriedIndexes: QueriedIndexes;
   readonly preparedShapes: PreparedShapes;
   readonly recorder: Recorder;
@@ -73,7 +75,7 @@ export function* observedSearch(
   const index = searching.queriedIndexes.of(contents);
   const { bytesMax, understood, within } = bounds;
   const question: Question = { state: index.state, body: body.bytes, bytesMax, understood, within };
-  const known = searching.reads.recall(record.uid, question);
+  const known = searching.remembersAnswers ? searching.reads.recall(record.uid, question) : null;
   if (known !== null) {
     trace.enter("respond");
     const reply = searching.replies.take();
@@ -135,7 +137,8 @@ function replied(
     const contentStart = respond(found, id, trace.elapsedMs(), reply, question.bytesMax);
     searching.hitSizes.answered(record, reply.length, found.hits.documents.length);
     const answered = answeredOf(found);
-    found.memory?.remember(question, { content: reply.bytes.subarray(contentStart), answered });
+    if (searching.remembersAnswers)
+      found.memory?.remember(question, { content: reply.bytes.subarray(contentStart), answered });
     countAnswered(searching, record, id, body, trace, answered);
     return reply;
   } catch (error) {

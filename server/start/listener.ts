@@ -10,8 +10,10 @@ import { HttpService } from "../http/service.js";
 import type { Services } from "../http/services.js";
 import { listen } from "../http/transport/listen.js";
 import type { HttpListener } from "../http/transport/port.js";
+import { WarmUp } from "../http/warm-up.js";
 import { orExplain } from "./ground.js";
 import type { OperationsFloor } from "./operations.js";
+import type { WarmUpThreads } from "./warm-up.js";
 
 /** Time (ms) that front-ends have to close their connections and to end, or to be ended. */
 const CLOSE_MS_MAX = 10_000;
@@ -29,7 +31,17 @@ export async function startListener(parts: OperationsFloor, certificate: Certifi
       : listenOnFrontEnds(parts, service, certificate),
   );
   parts.teardown.add("close all connections", () => listener.close(), CLOSE_MS_MAX);
-  return { service, listener };
+  const warmUpThreads = parts.frontEndCount === 0 ? warmUpHere(services, service) : warmUpFrontEnds(parts);
+  return { service, listener, warmUpThreads };
+}
+
+function warmUpHere(services: Services, service: HttpService<Services>): WarmUpThreads {
+  const warmUp = new WarmUp(services, service);
+  return (wanted) => warmUp.run(wanted);
+}
+
+function warmUpFrontEnds({ frontEnds }: OperationsFloor): WarmUpThreads {
+  return (wanted) => frontEnds.warmUp(wanted);
 }
 
 function listenHere(

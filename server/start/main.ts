@@ -18,6 +18,7 @@ import { startListener } from "./listener.js";
 import { makeOperations } from "./operations.js";
 import { openQueryLog } from "./query-log.js";
 import { makeSearch } from "./search.js";
+import { WarmUps } from "./warm-up.js";
 
 export interface RunningServer {
   readonly url: string;
@@ -75,7 +76,7 @@ async function start(ground: Ground): Promise<RunningServer> {
   const parts = await makeOperations(coach);
   // Jobs use objects of every floor, so they must end first.
   teardown.add("end the background work", () => jobs.drain(), JOBS_END_MS_MAX);
-  const { service, listener } = await startListener(parts, certificate);
+  const { service, listener, warmUpThreads } = await startListener(parts, certificate);
   const drain = async (): Promise<void> => {
     service.refuse();
     listener.stopAccepting();
@@ -84,10 +85,13 @@ async function start(ground: Ground): Promise<RunningServer> {
   };
   teardown.add("answer the running requests", drain, limits.stopGraceMsMax + DRAIN_EXTRA_MS_MAX);
 
-  const { lifecycle, runs, sources, frontEnds, catalog, dataDir, shards, adminKey } = parts;
+  const { lifecycle, runs, sources, frontEnds, catalog, dataDir, shards, adminKey, indexEvents } = parts;
   await lifecycle.begin();
   await runs.begin();
   await sources.begin();
+  const warmUps = new WarmUps(parts, warmUpThreads);
+  await warmUps.begin();
+  indexEvents.watch(warmUps);
   service.serve();
   frontEnds.serve();
   void jobs.start({ name: "look at all indexes", subject: "stored indexes" }, (signal) =>

@@ -50,8 +50,12 @@ const WATCHES = [
   "server/http/frontends/thread/front-end-worker.ts",
 ];
 
-/** Files outside server/start that may also create instances of the classes in `MADE_ONCE`. */
+/**
+ * Files outside server/start that may also create instances of the classes in `MADE_ONCE`. The instances in
+ * uncounted-services.ts count what must not count.
+ */
 const MAKERS = [
+  "server/http/uncounted-services.ts",
   "server/http/search-parts.ts",
   "server/http/thread-counts.ts",
   "server/http/frontends/thread/front-end.ts",

@@ -15,6 +15,7 @@ import type { Logger } from "../../ground/log.js";
 import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-values.js";
 import type { Config } from "../../operate/config/config.js";
 import type { ExchangeContext, HttpHandler, HttpListener } from "../transport/port.js";
+import type { WarmUpWanted } from "../warm-up.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { GrowthWatch } from "./growth-watch.js";
 import type { FrontEndData } from "./messages.js";
@@ -146,6 +147,15 @@ export class FrontEnds implements ShardFollowers {
    */
   async flushLogs(): Promise<void> {
     await this.#askAll((life) => life.channel.ask("flushLog", null));
+  }
+
+  /** Warms all front-ends up. Resolves with the number of queries that they have answered in all. */
+  async warmUp(wanted: WarmUpWanted): Promise<number> {
+    let queries = 0;
+    await this.#askAll(async (life) => {
+      queries += await life.channel.ask("warmUp", wanted);
+    });
+    return queries;
   }
 
   /** Resolves when all running requests have been answered, or after `ms` milliseconds. */
