@@ -4,7 +4,7 @@
 // files decide which rows are worth scoring.
 
 import { checkDeadline } from "../env";
-import { STATUS_DAMAGED } from "../layout";
+import { BLOCK_ROWS, STATUS_DAMAGED } from "../layout";
 import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
@@ -68,6 +68,7 @@ export class WordScores {
   rowWords: usize;
   normsOfSlot: usize; // u32 address of the norm bytes by slot index; 0 = no row has a value
   buffer: usize;
+  inSet: usize; // u8[]: indices of the current block's postings whose rows are in the set
   rows: u32; // number of rows in the segment
   // Whether to score only words whose `rows` is not 0, because the rows to score have no other word.
   leftOnly: bool;
@@ -78,6 +79,7 @@ export class WordScores {
     made.program = program;
     made.normsOfSlot = scratch((<usize>program.slotCount) << 2);
     made.buffer = scratch(BLOCK_BUFFER_BYTES);
+    made.inSet = scratch(BLOCK_ROWS);
     return made;
   }
 
@@ -256,16 +258,23 @@ export class WordScores {
     this.stepped(min(cursor.count, set.to - set.from));
     if (cursorSeek(cursor, set.from) == TERMINATED) return;
     do {
-      const held = cursor.held;
-      for (let i = cursor.at; i < held; i++) {
+      let end = cursor.held;
+      while (end > cursor.at && cursor.rowAt(end - 1) >= to) end--;
+      // Lists the postings in the set first, without branches, because the processor could not predict them.
+      let listed = this.inSet;
+      for (let i = cursor.at; i < end; i++) {
         const row = cursor.rowAt(i);
-        if (row >= to) return;
-        const word = Bits.word(bits, row >> 6);
-        const bit = (<u64>1) << (row & 63);
-        if ((word & bit) == 0) continue;
-        const number = Mem.u32At(ranks + ((<usize>(row >> 6)) << 2)) + <u32>popcnt(word & (bit - 1));
+        Mem.putU8(listed, i);
+        listed += (Mem.u8At(bits + <usize>(row >> 3)) >> (row & 7)) & 1;
+      }
+      for (let at = this.inSet; at < listed; at++) {
+        const i = Mem.u8At(at);
+        const row = cursor.rowAt(i);
+        const below = Bits.word(bits, row >> 6) & (((<u64>1) << (row & 63)) - 1);
+        const number = Mem.u32At(ranks + ((<usize>(row >> 6)) << 2)) + <u32>popcnt(below);
         addSum(sums, number, cursor.tfAt(i), occurrences, Mem.u8At(norms + row));
       }
+      if (end < cursor.held) return;
     } while (cursorNextBlock(cursor));
   }
 
