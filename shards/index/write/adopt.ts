@@ -9,7 +9,7 @@ import type { NewVectors } from "../../vectors/vector-record.js";
 import type { Slices } from "../slices.js";
 import type { ShardIndexState } from "../state.js";
 import { buildTolerant } from "../upkeep/reindex-job.js";
-import { commitWrite, type NewSegment } from "./write-commit.js";
+import { commitWrite, type NewSegment, type WriteChange } from "./write-commit.js";
 
 /**
  * Adds the documents as one segment in one commit. The commit is always synced, because the originals are
@@ -33,7 +33,7 @@ export async function adoptDocuments(
     if (slices.over) await slices.next();
     shown.push({ seq, id, raw, internal: hasInternalMembers(raw, workbench) });
   }
-  await commitWrite(state, {
+  const change: WriteChange = {
     generations: [{ generation, maxSeq }],
     inDoubt: [],
     oldestGeneration: generation,
@@ -42,7 +42,8 @@ export async function adoptDocuments(
     documents: documentPuts(state.uid, shown),
     dead: [],
     sync: true,
-  });
+  };
+  await commitWrite(state, change, slices);
 }
 
 /**

@@ -56,6 +56,8 @@ export async function commitWrite(
       opened.push(segment);
       if (vectors !== null) state.vectors.attach(segment, vectors);
       await slices?.pause();
+      // Publishing would otherwise make the summary in one go.
+      for (const _ of state.engine.summarise(segment.address)) await slices?.pause();
     }
     const deleted = deletedAfter(state, before, opened, change);
     await slices?.pause();

@@ -207,7 +207,7 @@ export class Writer {
   async #build(ops: readonly WriteOp[]) {
     const { home, schema } = this.#state;
     const { slices } = this.#context;
-    const stored = await findVersions(this.#state, ops);
+    const stored = await findVersions(this.#state, ops, slices);
     await slices.pause();
     const rules = {
       workbench: home.workbench(),
