@@ -132,6 +132,8 @@ export function searchWords(
   const weights = all.map((parts) => weightOf(parts, weighing));
   const sumOf = (covers: readonly number[]): number => covers.reduce((sum, i) => sum + weights[i]!, 0);
   return all.map((parts, i) => {
+    const isAdded = parts.shared.length > 0 || parts.typos.length > 0 || (splits.get(i)?.length ?? 0) > 0;
+    if (!isAdded) return repeated(found[i]!.search, parts.word.count);
     const alternatives = alternativesOf(parts, weights[i]!, sumOf, weighing);
     return repeated({ weight: weights[i]!, alternatives }, parts.word.count);
   });
@@ -276,14 +278,19 @@ function formAlternative(
 
 /** Keeps only the most frequent splits of each group of words. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
+  if (!variants.some(isSplit)) return variants;
   const groups = new Map<string, FoundVariant[]>();
   for (const variant of variants) {
-    if (variant.form.kind !== ALT_SPLIT) continue;
+    if (!isSplit(variant)) continue;
     const words = variant.covers.join();
     groups.set(words, [...(groups.get(words) ?? []), variant]);
   }
   const kept = new Set([...groups.values()].flatMap(bestSplits));
-  return variants.filter((one) => one.form.kind !== ALT_SPLIT || kept.has(one));
+  return variants.filter((one) => !isSplit(one) || kept.has(one));
+}
+
+function isSplit({ form }: FoundForm): boolean {
+  return form.kind === ALT_SPLIT;
 }
 
 /** Returns the most frequent of the splits of the same words, in the given order. */

@@ -13,7 +13,7 @@ const WARM_UP = 1_000;
 const GROUPS = 12;
 const GROUP_QUERIES = 20;
 /** Bytes on the heap that a query may allocate. V8 may not have optimised all of its code yet. */
-const HEAP_BYTES_MAX = 65_536;
+const HEAP_BYTES_MAX = 49_152;
 /** Bytes of new buffers: a query's share of Node's pool. */
 const BUFFER_BYTES_MAX = 4_096;
 const READINGS = ["promises", "heapBytes", "bufferBytes"] as const;
