@@ -1,5 +1,6 @@
 // The interface through which a thread reads indexes. `reads/thread-reader.ts` implements it with messages to
 // the shards' threads; `local/local-reader.ts` reads the shards' memories on this thread.
+import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import {
@@ -27,6 +28,8 @@ export interface Requester {
 /** One index at one generation. */
 export interface AskedSnapshot extends Requester {
   readonly record: IndexRecord;
+  /** Number of live documents. */
+  readonly documents: number;
   /** See Location.data. */
   readonly data: number;
   readonly generation: number;
@@ -60,7 +63,7 @@ export interface PageWanted {
 export interface PageRead<T> {
   readonly kind: "page";
   readonly of: AskedSnapshot;
-  readonly asked: unknown;
+  readonly asked: SearchProgram;
   readonly program: Uint8Array;
   readonly deadline: number;
   /** The rows whose documents to send. */

@@ -23,7 +23,12 @@ interface Shape {
   readonly frontEnds?: number;
   /** An index with at most this many documents stays in one shard. Default: it is spread at once. */
   readonly homeDocumentsMax?: number;
+  /** True to treat every index as large: the HTTP thread searches it only while no other query waits. */
+  readonly large?: boolean;
 }
+
+/** The HTTP thread begins all reads, and leaves what takes long to the shards. */
+const ALL_LARGE = { localDocumentsMax: 1, localUnwrittenMsMin: 1, localReadMsMax: 2 };
 
 /**
  * Default maximum for `homeDocumentsMax`. Stories have up to 29 documents, except those about larger indexes.
@@ -49,14 +54,14 @@ function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   });
   const [first, second] = random.next() < 0.5 ? [2, 3] : [3, 2];
   return effort(
-    [{ shards: 1 }, { shards: first }, homely(8)],
+    [{ shards: 1 }, { shards: first, large: true }, homely(8)],
     [
       { shards: 1 },
       { shards: first },
       homely(second),
       homely(8),
       homely(first),
-      { shards: 8 },
+      { shards: 8, large: true },
       { shards: 3, homeDocumentsMax: ALWAYS_HOME },
     ],
   );
@@ -91,9 +96,10 @@ export class Fleet implements FailureNote {
   static async start(shapes: readonly Shape[] = usualShapes()): Promise<Fleet> {
     const flags = ["--engine", "checked"];
     const servers = await Promise.all(
-      shapes.map(({ homeDocumentsMax, ...shape }) => {
-        const config = homeDocumentsMax === undefined ? {} : { limits: { homeDocumentsMax } };
-        return TestServer.start({ ...shape, flags, config });
+      shapes.map(({ homeDocumentsMax, large = false, ...shape }) => {
+        const home = homeDocumentsMax === undefined ? {} : { homeDocumentsMax };
+        const limits = { ...home, ...(large ? ALL_LARGE : {}) };
+        return TestServer.start({ ...shape, flags, config: { limits } });
       }),
     );
     return new Fleet(servers, shapes);

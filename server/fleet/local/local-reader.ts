@@ -1,8 +1,9 @@
-// Reads small indexes on this thread, straight from the shards' memories, without sending a message. If a
-// read fails here, it is sent to the shard's thread, which can report why. The only safeguard that a local
-// read needs is a time limit, after which it is abandoned.
+// Reads small indexes on this thread, straight from the shards' memories, without sending a message, and
+// larger ones while no other query waits. If a read fails here, it is sent to the shard's thread, which can
+// report why. The only safeguard that a local read needs is a time limit, after which it is abandoned.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
+import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
@@ -10,6 +11,7 @@ import type { Places } from "../../catalog/schema/placement.js";
 import { run, settled, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
+import { frequencyOf } from "../../question/words/inverse-frequency.js";
 import {
   type AskedSnapshot,
   embedRead,
@@ -36,10 +38,16 @@ export interface Readers {
 /** Called with the index's data number when an engine begins a read, and with null when the read ends. */
 export type OnReading = (data: number | null) => void;
 
-type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
+type LocalLimits = Pick<
+  Limits,
+  "localDocumentsMax" | "localDocumentsBusyMax" | "localDocumentsQuietMax" | "localUnwrittenMsMin"
+>;
+type Load = Pick<ThreadLoad, "wantsHelp" | "isQuiet">;
 
 /** A read starts only if at least this much time (ms) is left in the turn of the event loop. */
 const LEAST_MS = 1;
+/** For how many large indexes a thread remembers when they were last written. */
+const GENERATIONS_MAX = 1_000;
 /**
  * After abandoned reads have wasted too much time or a read ran out of memory, the shards serve the index's
  * reads for this long (ms).
@@ -54,12 +62,14 @@ const NO_DOCUMENTS: FetchedDocument[] = [];
 export class LocalReader implements ShardReader {
   readonly #threads: ShardReader;
   readonly #readers: Readers;
-  readonly #load: Pick<ThreadLoad, "wantsHelp">;
+  readonly #load: Load;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
   readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
+  /** For large indexes: the generation of the last query, and since when queries have had it. */
+  readonly #generations = new ClockCache<number, { generation: number; sinceMs: number }>(GENERATIONS_MAX);
   /**
    * Indexes whose reads took too much time or memory. For each data number, the time (performance.now())
    * until which the shards serve the index's reads.
@@ -75,7 +85,7 @@ export class LocalReader implements ShardReader {
     documents: LocalDocuments,
     vectors: LocalVectors,
     budget: TurnBudget,
-    load: Pick<ThreadLoad, "wantsHelp">,
+    load: Load,
     limits: LocalLimits,
     meter: LocalReadMeter,
     onReading: OnReading = () => undefined,
@@ -97,20 +107,32 @@ export class LocalReader implements ShardReader {
   }
 
   /**
-   * True if an index with this number of documents is read on this thread. Larger indexes are searched by all
-   * shards in parallel, and keep nothing lent to this thread. A busy thread reads only indexes so small that
-   * sending a message would cost it more than the read.
+   * True if an index with this number of documents is read on this thread. A busy thread reads only indexes
+   * so small that sending a message would cost it more than the read. Larger indexes are searched by all
+   * shards in parallel if several queries have to be answered; a single query costs less without messages,
+   * unless it takes long (`isLight`). While a large index is being written, it keeps nothing lent to this
+   * thread. Call this once per query, before it begins.
    */
-  takes(data: number, documents: number): boolean {
-    const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
-    if (documents > localDocumentsMax) {
-      this.#readers.readerUnused(data);
-      return false;
-    }
-    return documents <= localDocumentsBusyMax || !this.#load.wantsHelp;
+  takes(data: number, generation: number, documents: number): boolean {
+    const { localDocumentsMax, localDocumentsBusyMax, localDocumentsQuietMax } = this.#limits;
+    if (documents <= localDocumentsMax) return documents <= localDocumentsBusyMax || !this.#load.wantsHelp;
+    const isQuiet = this.#load.isQuiet;
+    if (localDocumentsQuietMax > 1 && this.#isSettled(data, generation)) return isQuiet;
+    this.#readers.readerUnused(data);
+    return false;
+  }
+
+  /** True if the index has not been written for a while, judging by the generations of its queries. */
+  #isSettled(data: number, generation: number): boolean {
+    const nowMs = performance.now();
+    const known = this.#generations.get(data);
+    if (known?.generation === generation) return nowMs - known.sinceMs >= this.#limits.localUnwrittenMsMin;
+    this.#generations.set(data, { generation, sinceMs: nowMs });
+    return false;
   }
 
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[] {
+    if (!this.#isLight(read)) return this.#threads.read(read, shards);
     switch (read.kind) {
       case "message":
         return this.#threads.read(read, shards);
@@ -123,16 +145,40 @@ export class LocalReader implements ShardReader {
         return [run(this.#similarities(read.of, shards, read.query, read.seqs) as Work<T>)];
       case "page": {
         const results = this.#results("search", read, shards);
-        if (results === null) return this.#threads.read(read, shards);
-        return results.length === 1
-          ? [read.decode(results[0]!, NO_DOCUMENTS)]
-          : inOrder(results, (result) => read.decode(result, NO_DOCUMENTS));
+        const decode = (result: Uint8Array) => read.decode(result, NO_DOCUMENTS);
+        return this.#withRest(read, shards, results.length, inOrder(results, decode));
       }
       default: {
         const results = this.#results(read.kind, read, shards);
-        return results === null ? this.#threads.read(read, shards) : inOrder(results, read.decode);
+        return this.#withRest(read, shards, results.length, inOrder(results, read.decode));
       }
     }
+  }
+
+  /**
+   * True if the index is small, or the read probably takes no longer than a read of a small index: it looks
+   * up words or shows documents, or searches for words that are not in many documents.
+   */
+  #isLight<T>(read: ShardRead<T>): boolean {
+    if (read.kind === "message" || read.of.documents <= this.#limits.localDocumentsMax) return true;
+    if (read.kind === "expand" || read.kind === "fetch") return true;
+    if (read.kind !== "page") return false;
+    const { documents } = read.of;
+    let postings = 0;
+    for (const { weight } of read.asked.words) postings += frequencyOf(weight, documents);
+    return read.asked.words.length > 0 && postings <= this.#limits.localDocumentsQuietMax;
+  }
+
+  /** Appends the answers of the shards after the first `count`, which their threads give. */
+  #withRest<T>(
+    read: ShardRead<T>,
+    shards: Places,
+    count: number,
+    answers: (T | Promise<T>)[],
+  ): (T | Promise<T>)[] {
+    if (count === shards.length) return answers;
+    answers.push(...this.#threads.read(read, count === 0 ? shards : shards.slice(count)));
+    return answers;
   }
 
   #fetched(
@@ -226,14 +272,15 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /** Runs a program in the memory of each shard. Returns null if the shards' threads must run it. */
-  #results<T>(
-    question: SnapshotQuestion,
-    read: ProgramRead<T> | PageRead<T>,
-    shards: Places,
-  ): Uint8Array[] | null {
+  /**
+   * Runs a program in the memories of the first shards. Returns their results; the remaining shards' threads
+   * must run it themselves.
+   */
+  #results<T>(question: SnapshotQuestion, read: ProgramRead<T> | PageRead<T>, shards: Places): Uint8Array[] {
     const readers = this.#readersNow(read.of.data, shards);
-    return this.#counted(readers === null ? null : this.#run(question, read, readers));
+    const results = readers === null ? [] : this.#run(question, read, readers);
+    this.#counted(results.length === shards.length ? results : null);
+    return results;
   }
 
   #counted<T>(answer: T | null): T | null {
@@ -256,34 +303,40 @@ export class LocalReader implements ShardReader {
     return readers.length === shards.length ? readers : null;
   }
 
+  /**
+   * Stops at the first shard whose read fails, or is likely to exceed the turn's time because the shards
+   * before it took longer than what is left: documents are distributed evenly over the shards.
+   */
   #run<T>(
     question: SnapshotQuestion,
     { of, program, deadline }: ProgramRead<T> | PageRead<T>,
     readers: readonly EngineReader[],
-  ): Uint8Array[] | null {
+  ): Uint8Array[] {
     const { data, generation, oldestGeneration } = of;
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
     const work = { leftMs: this.#budget.leftMs };
+    let spentMs = 0;
     this.#onReading(data);
     try {
       for (const reader of readers) {
+        if (answers.length > 0 && spentMs / answers.length > this.#budget.leftMs - spentMs) break;
         const answer = reader.answer(question, generation, oldestGeneration, program, deadline, work);
-        if (answer === null) return null;
+        if (answer === null) break;
         answers.push(answer);
+        spentMs = performance.now() - begunMs;
       }
-      this.#losses.succeeded(performance.now() - begunMs);
-      return answers;
+      this.#losses.succeeded(spentMs);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(data);
-      else if (error.code === "memory" || !this.#losses.lose(performance.now() - begunMs))
+      else if (error.code === "memory" || !this.#losses.lose(performance.now() - begunMs - spentMs))
         this.pause(data, PAUSE_MS);
-      return null;
     } finally {
       this.#onReading(null);
       this.#budget.spend(performance.now() - begunMs);
     }
+    return answers;
   }
 
   #isPaused(data: number): boolean {

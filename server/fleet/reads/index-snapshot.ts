@@ -76,6 +76,7 @@ type ExplainedRows = (ExplainedRow | null)[];
 
 export class IndexSnapshot implements AskedSnapshot {
   readonly generation: number;
+  readonly documents: number;
   readonly data: number;
   readonly places: Places;
   readonly deadline: number;
@@ -109,7 +110,8 @@ export class IndexSnapshot implements AskedSnapshot {
     this.data = data;
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
-    this.#reader = local.takes(data, index.documents) ? local : threads;
+    this.documents = index.documents;
+    this.#reader = local.takes(data, this.generation, this.documents) ? local : threads;
     this.life = life;
     this.slices = slices;
     this.deadline = deadline;

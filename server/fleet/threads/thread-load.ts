@@ -1,9 +1,13 @@
-// Decides whether this thread is so busy that it should leave reads to the shards' threads where possible.
+// Decides whether this thread is so busy that it should leave reads to the shards' threads where possible, or
+// so quiet that it may do more of them itself.
 import type { QueryLoad } from "./query-load.js";
 
 const LOOK_MS = 250;
 /** The thread counts as busy if its event loop is active for more than this fraction of the time. */
 const BUSY_SHARE = 0.9;
+
+/** A thread that has worked this long without waiting has a backlog. */
+const QUIET_MS = 10;
 
 export class ThreadLoad {
   readonly #queries: Pick<QueryLoad, "here">;
@@ -11,6 +15,10 @@ export class ThreadLoad {
   #since = performance.eventLoopUtilization();
   #sinceMs = performance.now();
   #busy = false;
+  /** Total time that the event loop has spent waiting, when `isQuiet` was last read. */
+  #idleMs = 0;
+  /** When `isQuiet` last found that the event loop had waited. */
+  #waitedMs = Number.NEGATIVE_INFINITY;
 
   /**
    * `oneOfSeveral` is true if other threads answer queries too. The shards' threads then have no time to
@@ -27,6 +35,18 @@ export class ThreadLoad {
    */
   get wantsHelp(): boolean {
     return !this.#oneOfSeveral && this.#isBusy() && this.#queries.here > 0;
+  }
+
+  /**
+   * True if no other query is likely to wait for this thread: it is answering none, and its event loop has
+   * waited for work within the last QUIET_MS, so there is no backlog. Read it before a query begins.
+   */
+  get isQuiet(): boolean {
+    const nowMs = performance.now();
+    const { idle } = performance.eventLoopUtilization();
+    if (idle > this.#idleMs) this.#waitedMs = nowMs;
+    this.#idleMs = idle;
+    return nowMs - this.#waitedMs <= QUIET_MS && this.#queries.here === 0;
   }
 
   /** True if the thread was busy when last measured. Measures at most once per LOOK_MS. */

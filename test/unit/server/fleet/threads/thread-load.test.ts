@@ -50,3 +50,17 @@ test("one of several front-ends never wants help", async () => {
     expect(several.wantsHelp).toBe(false);
   }
 });
+
+test("a thread is quiet unless it answers a query or has worked for long without a pause", async () => {
+  const wait = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 5));
+  await wait();
+  expect(load.isQuiet).toBe(true);
+  work();
+  expect(load.isQuiet).toBe(false);
+  await wait();
+  queries.begin();
+  expect(load.isQuiet).toBe(false);
+  queries.end();
+  await wait();
+  expect(load.isQuiet).toBe(true);
+});
