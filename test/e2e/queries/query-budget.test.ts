@@ -16,6 +16,10 @@ const GROUP_QUERIES = 20;
 const HEAP_BYTES_MAX = 49_152;
 /** Bytes of new buffers: a query's share of Node's pool. */
 const BUFFER_BYTES_MAX = 4_096;
+/** Searches of a multi-search. */
+const SLOTS = 10;
+/** Bytes of new buffers for each of them: copies of its answer. */
+const SLOT_BYTES_MAX = 16_384;
 const READINGS = ["promises", "heapBytes", "bufferBytes"] as const;
 
 const SCHEMA = {
@@ -51,6 +55,8 @@ describe("a warm local query stays within its budget", () => {
     for (const { title } of documents) words.push(title.split(" ").slice(-2).join(" "));
     await server.createIndex("shop", SCHEMA, documents);
     expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
+    const isWarmedUp = async () => server.log.some(({ msg }) => msg === "warmed up");
+    await eventually(isWarmedUp, "the queries of the warm-up have ended");
   });
 
   afterAll(() => server.close());
@@ -63,19 +69,39 @@ describe("a warm local query stays within its budget", () => {
       }
     };
     await ask(WARM_UP);
-    const idle = await counted(server, () => Promise.resolve());
-    const used = await counted(server, () => ask(GROUP_QUERIES));
-    const each = (name: keyof MeterReading): number => (used[name] - idle[name]) / GROUP_QUERIES;
-    expect(each("promises")).toBe(0);
-    expect(each("heapBytes")).toBeLessThan(HEAP_BYTES_MAX);
-    expect(each("bufferBytes")).toBeLessThan(BUFFER_BYTES_MAX);
+    const each = await eachOf(server, ask);
+    expect(each.promises).toBe(0);
+    expect(each.heapBytes).toBeLessThan(HEAP_BYTES_MAX);
+    expect(each.bufferBytes).toBeLessThan(BUFFER_BYTES_MAX);
+  });
+
+  test("the searches of a multi-search use buffers again", async () => {
+    let sent = 0;
+    const search = () => ({ index: "shop", q: words[sent++ % words.length]!, per_page: 1 });
+    const ask = async (requests: number): Promise<void> => {
+      for (let i = 0; i < requests; i++) {
+        const searches = Array.from({ length: SLOTS }, search);
+        expectStatus(await server.post("/v1/multi-search", { searches }), 200);
+      }
+    };
+    await ask(WARM_UP / SLOTS);
+    const each = await eachOf(server, ask);
+    expect(each.bufferBytes).toBeLessThan(SLOTS * SLOT_BYTES_MAX);
   });
 });
 
+/** What each request adds to the readings. `ask` sends the given number of requests. */
+async function eachOf(server: TestServer, ask: (requests: number) => Promise<void>): Promise<MeterReading> {
+  const idle = await counted(server, () => Promise.resolve());
+  const used = await counted(server, () => ask(GROUP_QUERIES));
+  const each = (name: keyof MeterReading): number => (used[name] - idle[name]) / GROUP_QUERIES;
+  return { promises: each("promises"), heapBytes: each("heapBytes"), bufferBytes: each("bufferBytes") };
+}
+
 /**
  * By how much the readings grow during the work, each the least of several groups: background work adds to
- * some groups. A group during which the heap was collected is left out; its heap shrinks, as a collection
- * frees more than a group allocates.
+ * some groups. A group during which the heap or the buffers shrank is left out: a collection frees more than
+ * a group allocates, and buffers later than objects.
  */
 async function counted(server: TestServer, work: () => Promise<void>): Promise<MeterReading> {
   const least = { promises: Infinity, heapBytes: Infinity, bufferBytes: Infinity };
@@ -83,7 +109,7 @@ async function counted(server: TestServer, work: () => Promise<void>): Promise<M
     const before = await reading(server);
     await work();
     const after = await reading(server);
-    if (after.heapBytes < before.heapBytes) continue;
+    if (after.heapBytes < before.heapBytes || after.bufferBytes < before.bufferBytes) continue;
     for (const name of READINGS) least[name] = Math.min(least[name], after[name] - before[name]);
   }
   return least;
