@@ -46,8 +46,8 @@ export class ExpansionCache {
   #youngTerms = 0;
   readonly #meter: CacheMeter;
   readonly #memories: WordMemories;
-  /** Keys of the memories, by the key of their fields. */
-  readonly #keys = new ClockCache<string, MemoryKey>(MEMORIES_MAX);
+  /** Keys of the memories, by the key of their fields, the oldest first. */
+  readonly #keys = new Map<string, MemoryKey>();
   #generation = -1;
 
   constructor(meter: CacheMeter, memories: WordMemories) {
@@ -92,10 +92,18 @@ export class ExpansionCache {
     if (generation !== this.#generation) return null;
     let own = this.#keys.get(fields.key);
     if (own === undefined) {
+      if (this.#keys.size === MEMORIES_MAX) this.#forgetOldest();
       own = {};
       this.#keys.set(fields.key, own);
     }
     return this.#memories.get(own) ?? this.#memories.make(own, statistics, this.#meter);
+  }
+
+  /** Requires at least one memory. */
+  #forgetOldest(): void {
+    const [oldest] = this.#keys as Iterable<[string, MemoryKey]>;
+    this.#keys.delete(oldest![0]);
+    this.#memories.delete(oldest![1]);
   }
 
   /** Caches an answer unless a newer generation has been seen. */
@@ -105,8 +113,7 @@ export class ExpansionCache {
       this.#statistics.clear();
       this.#young.clear();
       this.#old.clear();
-      for (const [, own] of this.#keys.entries()) this.#memories.delete(own);
-      this.#keys.clear();
+      while (this.#keys.size > 0) this.#forgetOldest();
       this.#youngWords = 0;
       this.#youngTerms = 0;
       this.#generation = generation;

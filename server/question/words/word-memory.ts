@@ -26,7 +26,11 @@ export interface SearchedFields {
  */
 const WORDS_WEIGHT_MAX = 24_576;
 const WORD_WEIGHT = 8;
-const JOINS_MAX = 4_096;
+/** Maximum weight of the remembered joins, most of which have no forms. */
+const JOINS_WEIGHT_MAX = 8_192;
+const JOIN_WEIGHT = 2;
+const FORM_WEIGHT = 4;
+const EMPTY_WEIGHT = 8;
 /** Maximum weight of all of a thread's memories, about 40 MB. */
 const THREAD_WEIGHT_MAX = 2 ** 19;
 
@@ -41,12 +45,11 @@ export class WordMemory {
   readonly #meter: CacheMeter | null;
   /** Words by their terms: one cache each for whole words, prefixes and quoted words. */
   readonly #kinds = [0, 1, 2].map(() => new ClockCache<string, FoundWord>(WORDS_WEIGHT_MAX));
-  readonly #joins = new ClockCache<string, readonly FoundForm[]>(JOINS_MAX);
+  readonly #joins = new ClockCache<string, readonly FoundForm[]>(JOINS_WEIGHT_MAX);
   readonly #onGrown: (memory: WordMemory) => void;
 
   /**
-   * `meter` counts the queries whose words are all remembered. `onGrown` is called whenever the memory has
-   * taken up something.
+   * `meter` counts the queries whose words are all remembered. `onGrown` is called after each addition.
    */
   constructor(
     statistics: Statistics,
@@ -77,13 +80,14 @@ export class WordMemory {
   }
 
   keepJoin(join: Join, found: readonly FoundForm[]): void {
-    this.#joins.set(keyOfJoin(join), found.length === 0 ? NO_FORMS : found);
+    const forms = found.length === 0 ? NO_FORMS : found;
+    this.#joins.set(keyOfJoin(join), forms, JOIN_WEIGHT + FORM_WEIGHT * forms.length);
     this.#onGrown(this);
   }
 
   /** Weight of everything that is remembered. */
   get weight(): number {
-    return this.#kinds.reduce((sum, { weight }) => sum + weight, this.#joins.weight);
+    return this.#kinds.reduce((sum, { weight }) => sum + weight, EMPTY_WEIGHT + this.#joins.weight);
   }
 
   countHit(): void {
@@ -98,7 +102,7 @@ export class WordMemory {
 /** Identifies a memory in WordMemories. */
 export type MemoryKey = object;
 
-/** The memories of one thread. If they grow too large, those unused for longest are dropped. */
+/** The memories of one thread. The least recently used ones are dropped if they grow too large. */
 export class WordMemories {
   readonly #memories: ClockCache<MemoryKey, WordMemory>;
 
@@ -110,9 +114,13 @@ export class WordMemories {
     return this.#memories.get(key);
   }
 
-  /** Makes an empty memory. It is kept as soon as it remembers something. */
+  /** Makes an empty memory. A query may still add to it when it has been dropped. */
   make(key: MemoryKey, statistics: Statistics, meter: CacheMeter): WordMemory {
-    return new WordMemory(statistics, meter, (memory) => this.#memories.set(key, memory, memory.weight));
+    const made = new WordMemory(statistics, meter, (memory) => {
+      if (this.#memories.get(key) === memory) this.#memories.set(key, memory, memory.weight);
+    });
+    this.#memories.set(key, made, made.weight);
+    return made;
   }
 
   delete(key: MemoryKey): void {

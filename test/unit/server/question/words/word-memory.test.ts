@@ -67,7 +67,7 @@ describe("remembered words", () => {
 
   it("of all indexes of a thread are bounded, and those in use stay", () => {
     const each = 10;
-    const words = new WordMemories(50 * each * 9); // a word of one term weighs 9
+    const words = new WordMemories(50 * (8 + each * 9)); // an empty memory weighs 8, a word of one term 9
     const indexes = Array.from({ length: 1_000 }, () => new ExpansionCache(new CacheMeter(), words));
     for (const index of indexes) {
       index.put(1, { slots: [0], words: [] }, { ...STATISTICS, words: [], suspects: [] });
@@ -81,6 +81,30 @@ describe("remembered words", () => {
     const again = indexes[1]!.memoryFor(1, FIELDS, STATISTICS)!;
     again.keepWord(word("word1"), found);
     expect(indexes[1]!.memory(1, FIELDS)).toBe(again);
+  });
+
+  it("of few sets of fields of an index are kept, so that they do not evict those of other indexes", () => {
+    const words = new WordMemories(20 * 17);
+    const put = (index: ExpansionCache, generation: number): void =>
+      index.put(generation, { slots: [0], words: [] }, { ...STATISTICS, words: [], suspects: [] });
+    const indexes = [0, 1].map(() => new ExpansionCache(new CacheMeter(), words)) as [
+      ExpansionCache,
+      ExpansionCache,
+    ];
+    for (const index of indexes) put(index, 1);
+    const fields = (i: number) => ({ ...FIELDS, key: String(i) });
+    const other = indexes[0].memoryFor(1, fields(0), STATISTICS);
+    const made = Array.from({ length: 100 }, (_, i) => {
+      const memory = indexes[1].memoryFor(1, fields(i), STATISTICS)!;
+      memory.keepWord(word("shoe"), found);
+      return memory;
+    });
+    const kept = made.filter((memory, i) => indexes[1].memory(1, fields(i)) === memory);
+    expect(kept).toEqual(made.slice(-3));
+    expect(indexes[0].memory(1, fields(0))).toBe(other);
+    put(indexes[1], 2);
+    made.at(-1)!.keepWord(word("late"), found);
+    expect(indexes[1].memory(2, fields(99))).toBeNull();
   });
 
   it("are not looked up again, and are searched as before", async () => {
