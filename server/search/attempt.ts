@@ -2,7 +2,7 @@
 // is chosen. Query understanding implements the interface and depends on nothing else in a search.
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
-import type { Work } from "../ground/jobs/work.js";
+import { settled, type Work } from "../ground/jobs/work.js";
 import type { QueryRequest } from "../question/request/query-request.js";
 import type { AiContext } from "./found.js";
 import type { Matched } from "./matching/match.js";
@@ -47,4 +47,9 @@ export interface AskedQuery {
 /** Decides in which wording a query is answered, possibly after several attempts. */
 export interface Understanding {
   meant(query: AskedQuery): Work<Meant>;
+}
+
+/** The query in the wording in which it was asked. */
+export function* meantAsTyped(query: AskedQuery): Work<Meant> {
+  return { attempt: yield* settled(query.attempt(query.asked)), context: null, lasting: true };
 }

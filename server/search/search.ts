@@ -3,7 +3,6 @@
 // docs/ranking.md describes the ranking.
 import { type FacetCounts, NO_VALUES } from "../../engine-wasm/host/programs/encoded-facet.js";
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
-import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { Question } from "../fleet/reads/answer-cache.js";
 import type { IndexScale } from "../fleet/reads/index-handle.js";
 import type { IndexSnapshot } from "../fleet/reads/index-snapshot.js";
@@ -15,13 +14,13 @@ import type { Limits } from "../ground/limits.js";
 import type { QueryTrace } from "../ground/metrics/query-trace.js";
 import { type QueryRequest, readingOfQueryRequest } from "../question/request/query-request.js";
 import { readWithin, type Within } from "../question/request/within.js";
-import type { AskedQuery, Attempt, Meant, Understanding } from "./attempt.js";
+import { type AskedQuery, type Attempt, meantAsTyped, type Understanding } from "./attempt.js";
 import { explainRows } from "./explain.js";
 import { fetchDocuments } from "./fetch.js";
 import { type FacetTable, type Found, NO_EXPLANATIONS, NO_FACETS, NO_HITS } from "./found.js";
 import { countFacets } from "./matching/facets.js";
 import { countFull, matchAllWords } from "./matching/match.js";
-import { type MergedResult, type MergeWindow, mergingOfResults, onlyResult } from "./matching/merge.js";
+import { mergedInSlices } from "./matching/merge.js";
 import { planQuery, type QueryPlan } from "./matching/plan.js";
 import type { QueriedIndex } from "./matching/queried-index.js";
 import { relatedWinners } from "./related.js";
@@ -97,13 +96,13 @@ function* answered(
 ): Work<Found | null> {
   const { asked, index, snapshot, bytesMax } = attempts;
   const { within } = asked.shape;
-  const meant = understood ? yield* understanding.meant(attempts) : yield* asTyped(attempts);
+  const meant = understood ? yield* understanding.meant(attempts) : yield* meantAsTyped(attempts);
   trace.understood = meant.context !== null;
   const { request, plan, shown, matched: byWords } = meant.attempt;
   const search = searchByVectors({ request, index, plan, byWords, snapshot, givenVectors }, shown);
   const searched = search instanceof Promise ? yield* settled(search) : search;
   const { program, results, documents } = searched.matched;
-  const merging = mergedPage(results, { offset: plan.offset, count: request.perPage }, snapshot);
+  const merging = mergedInSlices(results, { offset: plan.offset, count: request.perPage }, snapshot.slices);
   const merged = merging instanceof Promise ? yield* settled(merging) : merging;
   trace.found = merged.found;
   const counting = countFacets(snapshot, program, results);
@@ -142,21 +141,6 @@ function* answered(
     curated: merged.pinsApplied || isAnyOf(merged.applied, plan.shopRules),
     memory: meant.lasting && !searched.passing ? snapshot : null,
   };
-}
-
-function* asTyped(attempts: Attempts): Work<Meant> {
-  return { attempt: yield* settled(attempts.attempt(attempts.asked)), context: null, lasting: true };
-}
-
-/** Merges the shards' results, in time slices if there are several. */
-function mergedPage(
-  results: readonly SearchResult[],
-  window: MergeWindow,
-  { slices }: IndexSnapshot,
-): MergedResult | Promise<MergedResult> {
-  return results.length === 1
-    ? onlyResult(results[0]!, window)
-    : inSlices(mergingOfResults(results, window), slices);
 }
 
 function facetTables(

@@ -164,7 +164,7 @@ export class EngineInstance {
   }
 
   /**
-   * A view of the memory up to `end`, at least. Unlike `view`, does not ask for the memory's buffer, which is
+   * A view of at least the first `end` bytes. Unlike `view`, does not ask for the memory's buffer, which is
    * a call into V8. A shared memory stays in place when it grows, so an older view is only too short.
    */
   #viewTo(end: number): Buffer {

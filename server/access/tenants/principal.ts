@@ -14,7 +14,7 @@ import { allows, anyPatternMatches } from "./scopes.js";
 import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
 
 const HEADER = /^Bearer +([\x21-\x7e]+) *$/i;
-/** The spelling that clients use. Headers spelled otherwise are valid, too, but are not remembered. */
+/** The spelling that clients use. Other spellings are valid but not cached. */
 const USUAL_HEADER = /^Bearer [\x21-\x7e]+$/;
 const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];

@@ -29,7 +29,7 @@ async function finished<T>(work: Work<T>, first: IteratorResult<Promise<unknown>
   return step.value;
 }
 
-/** Waits for the value if it is a promise. Where every query passes, a test in front saves the generator. */
+/** Waits for the value if it is a promise. On hot paths, test for a promise first to save the generator. */
 export function* settled<T>(value: T | Promise<T>): Work<T> {
   return value instanceof Promise ? ((yield value) as T) : value;
 }

@@ -1,8 +1,8 @@
 // Reads bodies that are spelled like an earlier one, apart from their text, filter, page and user, without
 // parsing them. The earlier body was parsed and checked in full; whatever else it said is the shape that the
 // requests of all these bodies share. Compiled filters are remembered, too. Both memories serve all indexes:
-// an entry is valid for one state of one index and one filter of search tokens. Entries of an index's next
-// state replace those of the state before, so that they do not keep alive what belonged to it.
+// an entry is valid for one state of one index and one filter of search tokens. An index's new entries
+// replace those of its previous state, which would otherwise keep that state's objects alive.
 //
 // Invariant: a request read here equals the one that readQueryRequest returns, and so does an error.
 import { type FilterProgram, NO_FILTER } from "../../../engine-wasm/host/programs/filter-program.js";

@@ -68,13 +68,14 @@ export function matchAllWords(
   }
   const expander = new WordExpander(plan, new Dictionaries(snapshot, plan.typosPerWordMax));
   const words = expander.remembered();
-  const ran = words === null ? null : runWords(plan, "all", words, snapshot, pageOf);
-  return words === null || ran === null || ran instanceof Promise || isDoubtful(plan, words, ran)
+  if (words === null) return run(matching(plan, expander, null, null, snapshot, pageOf));
+  const ran = runWords(plan, "all", words, snapshot, pageOf);
+  return ran instanceof Promise || isDoubtful(plan, words, ran)
     ? run(matching(plan, expander, words, ran, snapshot, pageOf))
     : matchedAll(plan, words, ran, snapshot, pageOf);
 }
 
-/** `known` and `ran` are the words and what ran with them, as far as that is known already. */
+/** `known` and `ran` are the words and their search; null if not available yet. */
 function* matching(
   plan: QueryPlan,
   expander: WordExpander,
@@ -95,7 +96,7 @@ function* matching(
   return matchedAll(plan, words, best, snapshot, pageOf);
 }
 
-/** True if no document contains all words, so that some of them may have been mistyped. */
+/** True if some of several words may have been mistyped, because no document contains all of them. */
 function isDoubtful({ typoPolicy }: QueryPlan, { words }: ExpandedWords, ran: Ran): boolean {
   return typoPolicy === "auto" && words.length > 1 && matches(ran) === 0;
 }

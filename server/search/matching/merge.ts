@@ -3,6 +3,7 @@
 
 import type { SearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import { finished } from "../../../engine-wasm/host/runtime/steps.js";
+import { inSlices, type OwnSlices } from "../../fleet/threads/tenant-slices.js";
 
 /** Rows in order, from all shards: one array per property, and no object per row. */
 export class RankedRows {
@@ -74,11 +75,22 @@ const RANKS_A_STEP = 1_000;
 
 /** Merges the shards' results, which must be in shard order. */
 export function mergeResults(results: readonly SearchResult[], window: MergeWindow): MergedResult {
-  return finished(mergingOfResults(results, window));
+  return results.length === 1 ? onlyResult(results[0]!, window) : finished(mergingOfResults(results, window));
 }
 
-/** Like `mergeResults`, for the result of a single shard, whose rows are already in order. */
-export function onlyResult(
+/** Like `mergeResults`, but several results are merged in time slices: a deep page skips many rows. */
+export function mergedInSlices(
+  results: readonly SearchResult[],
+  window: MergeWindow,
+  slices: OwnSlices,
+): MergedResult | Promise<MergedResult> {
+  return results.length === 1
+    ? onlyResult(results[0]!, window)
+    : inSlices(mergingOfResults(results, window), slices);
+}
+
+/** The rows of a single shard are already in order. */
+function onlyResult(
   { found, rows, applied, pinsApplied }: SearchResult,
   { offset, count }: MergeWindow,
 ): MergedResult {
@@ -94,12 +106,10 @@ export function onlyResult(
   return { found, rows: ranked, applied, pinsApplied };
 }
 
-/** Like `mergeResults`, but in small steps, because reaching a deep page means skipping many rows. */
-export function* mergingOfResults(
+function* mergingOfResults(
   results: readonly SearchResult[],
   window: MergeWindow,
 ): Generator<void, MergedResult> {
-  if (results.length === 1) return onlyResult(results[0]!, window);
   const ranked = new RankedRows();
   yield* mergingOfRows(results, window, (shard, row) => {
     const { rows } = results[shard]!;

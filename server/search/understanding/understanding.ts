@@ -7,7 +7,7 @@ import { settled, type Work } from "../../ground/jobs/work.js";
 import { FIXED_LIMITS, type Limits } from "../../ground/limits.js";
 import { compileFilter } from "../../question/filter/filter-compile.js";
 import type { QueryRequest } from "../../question/request/query-request.js";
-import type { AskedQuery, Attempt, Meant, Understanding } from "../attempt.js";
+import { type AskedQuery, type Attempt, type Meant, meantAsTyped, type Understanding } from "../attempt.js";
 import { askFacets, facetText } from "../matching/facets.js";
 import { countFull, countSaying, matches, relaxed } from "../matching/match.js";
 import { planQuery } from "../matching/plan.js";
@@ -36,7 +36,7 @@ export class QueryUnderstanding implements Understanding {
 
   meant(query: AskedQuery): Work<Meant> {
     const { asked, index } = query;
-    if (!asked.shape.ai || asked.browse) return asTyped(query);
+    if (!asked.shape.ai || asked.browse) return meantAsTyped(query);
     const { provider } = index.record.settings.ai;
     return provider === "rules" ? this.#byRules(query) : this.#byEndpoint(query);
   }
@@ -76,14 +76,14 @@ export class QueryUnderstanding implements Understanding {
     const { asked, index } = query;
     const tokens = tokensOf(asked.q);
     if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > FIXED_LIMITS.understandingTokensMax)
-      return yield* asTyped(query);
+      return yield* meantAsTyped(query);
     const { facts, current } = yield* this.#facts(query);
     const claim = yield* this.#endpoints.read(asked.q, index, asked.shape.within?.text ?? "", facts);
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
     const tried = meant === null ? null : yield* orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
     // Without a claim, the answer must not be cached, because the model may respond next time.
-    return { ...(yield* asTyped(query)), lasting: current && claim !== null };
+    return { ...(yield* meantAsTyped(query)), lasting: current && claim !== null };
   }
 
   #meaning(query: AskedQuery): Meaning<Attempt> {
@@ -142,10 +142,6 @@ export class QueryUnderstanding implements Understanding {
 
 const ENDPOINT_WORDS_MIN = 3;
 const NO_ROWS = { perPage: 0, page: 1 } as const;
-
-function* asTyped(query: AskedQuery): Work<Meant> {
-  return { attempt: yield* settled(query.attempt(query.asked)), context: null, lasting: true };
-}
 
 /**
  * Returns null if `work` fails with a 400 error: a reading combined with the query's own filter may exceed a

@@ -114,7 +114,7 @@ async function mergeFresh(
   }
 }
 
-/** A Builder, or a Workbench where no request waits. */
+/** Implemented by Builder, and by Workbench where no request is waiting. */
 export interface SegmentBuilder {
   build(schema: BuildSchema, documents: readonly BuildDocument[]): BuildResult | Promise<BuildResult>;
 }

@@ -45,7 +45,7 @@ export interface WriteChange {
 export async function commitWrite(
   state: ShardIndexState,
   change: WriteChange,
-  slices?: Slices,
+  slices: Slices,
 ): Promise<void> {
   const { uid } = state;
   const before = state.entries;
@@ -55,12 +55,12 @@ export async function commitWrite(
       const segment = attachSegment(state, bytes, state.schema.version);
       opened.push(segment);
       if (vectors !== null) state.vectors.attach(segment, vectors);
-      await slices?.pause();
+      await slices.pause();
       // Publishing would otherwise make the summary in one go.
-      for (const _ of state.engine.summarise(segment.address)) await slices?.pause();
+      for (const _ of state.engine.summarise(segment.address)) await slices.pause();
     }
     const deleted = deletedAfter(state, before, opened, change);
-    await slices?.pause();
+    await slices.pause();
     const released = state.dead.releasable(change.oldestGeneration);
     const pieces = opened.map(({ record }, i) => putPieces(uid, record.id, () => change.segments[i]!.bytes));
     const ops = inTurn(
