@@ -145,7 +145,7 @@ export class ShardPool {
     for (const thread of this.#threads) thread.readerFailed(uid);
   }
 
-  /** This thread no longer reads the index itself, so it returns what it has borrowed. */
+  /** Returns the memories borrowed for an index that this thread no longer reads itself. */
   readerUnused(uid: number): void {
     for (const thread of this.#threads) thread.readerUnused(uid);
   }
