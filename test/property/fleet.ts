@@ -23,12 +23,12 @@ interface Shape {
   readonly frontEnds?: number;
   /** An index with at most this many documents stays in one shard. Default: it is spread at once. */
   readonly homeDocumentsMax?: number;
-  /** True to treat every index as large: the HTTP thread searches it only while no other query waits. */
+  /** True to treat indexes of more than two documents as large: see ThreadLoad.begins. */
   readonly large?: boolean;
 }
 
 /** The HTTP thread begins all reads, and leaves what takes long to the shards. */
-const ALL_LARGE = { localDocumentsMax: 1, localUnwrittenMsMin: 1, localReadMsMax: 2 };
+const ALL_LARGE = { localDocumentsMax: 2, localUnwrittenMsMin: 1, localReadMsMax: 2 };
 
 /**
  * Default maximum for `homeDocumentsMax`. Stories have up to 29 documents, except those about larger indexes.

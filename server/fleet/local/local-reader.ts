@@ -11,7 +11,6 @@ import type { Places } from "../../catalog/schema/placement.js";
 import { run, settled, type Work } from "../../ground/jobs/work.js";
 import type { Limits } from "../../ground/limits.js";
 import type { LocalReadMeter } from "../../ground/metrics/recorder.js";
-import { frequencyOf } from "../../question/words/inverse-frequency.js";
 import {
   type AskedSnapshot,
   embedRead,
@@ -40,9 +39,13 @@ export type OnReading = (data: number | null) => void;
 
 type LocalLimits = Pick<
   Limits,
-  "localDocumentsMax" | "localDocumentsBusyMax" | "localDocumentsQuietMax" | "localUnwrittenMsMin"
+  | "localDocumentsMax"
+  | "localDocumentsBusyMax"
+  | "localDocumentsQuietMax"
+  | "localUnwrittenMsMin"
+  | "localReadMsMax"
 >;
-type Load = Pick<ThreadLoad, "wantsHelp" | "isQuiet">;
+type Load = Pick<ThreadLoad, "wantsHelp" | "begins">;
 
 /** A read starts only if at least this much time (ms) is left in the turn of the event loop. */
 const LEAST_MS = 1;
@@ -107,22 +110,24 @@ export class LocalReader implements ShardReader {
   }
 
   /**
-   * True if an index with this number of documents is read on this thread. A busy thread reads only indexes
-   * so small that sending a message would cost it more than the read. Larger indexes are searched by all
-   * shards in parallel if several queries have to be answered; a single query costs less without messages,
-   * unless it takes long (`isLight`). While a large index is being written, it keeps nothing lent to this
-   * thread. Call this once per query, before it begins.
+   * Call this before each query begins. Returns true if the query reads the index, with this number of
+   * documents, on this thread. A busy thread reads only indexes so small that sending a message would cost it
+   * more than the read. Larger indexes are searched by all shards in parallel if several queries have to be
+   * answered; a single query costs less without messages, unless it takes long (`isLight`). A large index
+   * that has been written returns to its shards, with this query, what it has lent to this thread.
    */
-  takes(data: number, generation: number, documents: number): boolean {
+  begins(data: number, generation: number, documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax, localDocumentsQuietMax } = this.#limits;
-    if (documents <= localDocumentsMax) return documents <= localDocumentsBusyMax || !this.#load.wantsHelp;
-    const isQuiet = this.#load.isQuiet;
-    if (localDocumentsQuietMax > 1 && this.#isSettled(data, generation)) return isQuiet;
+    const { wantsHelp } = this.#load;
+    const isQuiet = this.#load.begins();
+    if (documents <= localDocumentsMax) return documents <= localDocumentsBusyMax || !wantsHelp;
+    const readsLarge = localDocumentsMax > 1 && localDocumentsQuietMax > 1;
+    if (readsLarge && this.#isSettled(data, generation)) return isQuiet;
     this.#readers.readerUnused(data);
     return false;
   }
 
-  /** True if the index has not been written for a while, judging by the generations of its queries. */
+  /** True if queries have found the index at the same generation for a while. */
   #isSettled(data: number, generation: number): boolean {
     const nowMs = performance.now();
     const known = this.#generations.get(data);
@@ -157,16 +162,26 @@ export class LocalReader implements ShardReader {
 
   /**
    * True if the index is small, or the read probably takes no longer than a read of a small index: it looks
-   * up words or shows documents, or searches for words that are not in many documents.
+   * up words or shows documents, or searches for words whose forms are not in many documents.
    */
   #isLight<T>(read: ShardRead<T>): boolean {
-    if (read.kind === "message" || read.of.documents <= this.#limits.localDocumentsMax) return true;
+    if (read.kind === "message" || !this.#isLarge(read.of)) return true;
     if (read.kind === "expand" || read.kind === "fetch") return true;
     if (read.kind !== "page") return false;
-    const { documents } = read.of;
-    let postings = 0;
-    for (const { weight } of read.asked.words) postings += frequencyOf(weight, documents);
-    return read.asked.words.length > 0 && postings <= this.#limits.localDocumentsQuietMax;
+    const { words } = read.asked;
+    let sum = 0;
+    for (const { alternatives, postings = Number.POSITIVE_INFINITY } of words)
+      if (alternatives.length > 0) sum += postings;
+    return words.length > 0 && sum <= this.#limits.localDocumentsQuietMax;
+  }
+
+  #isLarge({ documents }: AskedSnapshot): boolean {
+    return documents > this.#limits.localDocumentsMax;
+  }
+
+  /** How long (ms) reads of the index may take in one turn. Reads of a large index never get more. */
+  #turnMs(of: AskedSnapshot): number {
+    return this.#isLarge(of) ? this.#limits.localReadMsMax : Number.POSITIVE_INFINITY;
   }
 
   /** Appends the answers of the shards after the first `count`, which their threads give. */
@@ -188,7 +203,7 @@ export class LocalReader implements ShardReader {
     options: FetchOptions,
   ): FetchedDocument[] | Promise<FetchedDocument[]> {
     const there: FetchThere = (some, wanted) => this.#there(fetchRead(of, some, wanted), shards);
-    return this.#documents.show(of.record, seqs, options, there);
+    return this.#documents.show(of.record, seqs, options, there, this.#turnMs(of));
   }
 
   *#embedded(
@@ -197,13 +212,14 @@ export class LocalReader implements ShardReader {
     terms: readonly WeightedTerm[],
     seqs: readonly number[],
   ): Work<EmbedReply> {
-    const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
+    const reader = this.#readersNow(of, shards)?.[0] ?? null;
     const query = reader === null ? undefined : this.#queryVector(of.data, reader, terms);
     const vectors =
       reader === null || query === undefined
         ? null
         : yield* this.#ofVectors(of, shards, reader, seqs, (slots) => this.#vectors.records(slots));
-    const known = this.#counted(query === undefined || vectors === null ? null : { query, vectors });
+    const known = query === undefined || vectors === null ? null : { query, vectors };
+    this.#count(known !== null);
     return known ?? (yield* this.#there(embedRead(of, terms, seqs), shards));
   }
 
@@ -213,10 +229,11 @@ export class LocalReader implements ShardReader {
     query: Float32Array,
     seqs: ArrayLike<number>,
   ): Work<Float32Array> {
-    const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
+    const reader = this.#readersNow(of, shards)?.[0] ?? null;
     const use = (slots: Int32Array): Float32Array => this.#vectors.similarities(query, slots);
     const known = reader === null ? null : yield* this.#ofVectors(of, shards, reader, seqs, use);
-    return this.#counted(known) ?? (yield* this.#there(similaritiesRead(of, query, seqs), shards));
+    this.#count(known !== null);
+    return known ?? (yield* this.#there(similaritiesRead(of, query, seqs), shards));
   }
 
   /** Lets the shard's thread serve the read. `shards` contains one shard. */
@@ -277,24 +294,25 @@ export class LocalReader implements ShardReader {
    * must run it themselves.
    */
   #results<T>(question: SnapshotQuestion, read: ProgramRead<T> | PageRead<T>, shards: Places): Uint8Array[] {
-    const readers = this.#readersNow(read.of.data, shards);
+    const readers = this.#readersNow(read.of, shards);
     const results = readers === null ? [] : this.#run(question, read, readers);
-    this.#counted(results.length === shards.length ? results : null);
+    this.#count(results.length === shards.length);
     return results;
   }
 
-  #counted<T>(answer: T | null): T | null {
-    if (answer === null) this.#meter.left++;
-    else this.#meter.answered++;
-    return answer;
+  /** Counts a read; `isWhole` is true if this thread has answered all of it. */
+  #count(isWhole: boolean): void {
+    if (isWhole) this.#meter.answered++;
+    else this.#meter.left++;
   }
 
   /**
    * Returns a reader for each shard. Returns null if one is missing, if this turn has no time left, or if the
    * index is paused.
    */
-  #readersNow(data: number, shards: Places): EngineReader[] | null {
-    if (this.#budget.leftMs < LEAST_MS || this.#isPaused(data)) return null;
+  #readersNow(of: AskedSnapshot, shards: Places): EngineReader[] | null {
+    const { data } = of;
+    if (this.#budget.leftOf(this.#turnMs(of)) < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];
     for (const shard of shards) {
       const reader = this.#readers.reader(shard, data);
@@ -315,12 +333,13 @@ export class LocalReader implements ShardReader {
     const { data, generation, oldestGeneration } = of;
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const work = { leftMs: this.#budget.leftMs };
+    const leftMs = this.#budget.leftOf(this.#turnMs(of));
+    const work = { leftMs };
     let spentMs = 0;
     this.#onReading(data);
     try {
       for (const reader of readers) {
-        if (answers.length > 0 && spentMs / answers.length > this.#budget.leftMs - spentMs) break;
+        if (answers.length > 0 && spentMs / answers.length > leftMs - spentMs) break;
         const answer = reader.answer(question, generation, oldestGeneration, program, deadline, work);
         if (answer === null) break;
         answers.push(answer);

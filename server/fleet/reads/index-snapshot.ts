@@ -111,7 +111,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
     this.documents = index.documents;
-    this.#reader = local.takes(data, this.generation, this.documents) ? local : threads;
+    this.#reader = local.begins(data, this.generation, this.documents) ? local : threads;
     this.life = life;
     this.slices = slices;
     this.deadline = deadline;
@@ -320,7 +320,7 @@ class PageSearch implements PageRead<SearchResult> {
   readonly of: IndexSnapshot;
   readonly asked: SearchProgram;
   readonly program: Uint8Array;
-  /** The documents that have come, by sequence number. */
+  /** Documents received so far, by sequence number. */
   documents = NO_DOCUMENTS;
   readonly #pageOf: PageOf;
   #page: PageWanted | null = null;

@@ -6,8 +6,3 @@ export function inverseFrequency(frequency: number, documents: number): number {
   const df = Math.min(documents, frequency);
   return Math.log(1 + (documents - df + 0.5) / (df + 0.5));
 }
-
-/** Returns the frequency that has this inverse document frequency. */
-export function frequencyOf(inverse: number, documents: number): number {
-  return (documents + 1) / Math.exp(inverse) - 0.5;
-}

@@ -26,7 +26,6 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
       shardHangMsMax: HANG_MS,
       rememberedAnswersBytesMax: 1,
       localDocumentsMax: 1,
-      localDocumentsQuietMax: 1,
       homeDocumentsMax: 1, // spreads the index, so that the query reaches every shard
     };
     writeFileSync(config, JSON.stringify({ limits }));

@@ -16,7 +16,7 @@ beforeAll(async () => {
     frontEnds: 1,
     env: blocked.env,
     config: {
-      limits: { searchMsMax: 500, localDocumentsMax: 1, localDocumentsQuietMax: 1, bodyIdleMsMax: 600_000 },
+      limits: { searchMsMax: 500, localDocumentsMax: 1, bodyIdleMsMax: 600_000 },
     },
   });
   const documents = [1, 2, 3].map((i) => ({ id: `${i}`, title: `thing number${i}` }));

@@ -20,8 +20,7 @@ const LIMITS = {
   shardQueueRequestsMax: CAPACITY,
   unsentBytesMax: UNSENT_MAX,
   rememberedAnswersBytesMax: 1, // no cached answers, because a burst has few distinct queries
-  localDocumentsMax: 1,
-  localDocumentsQuietMax: 1, // every query goes to a shard: the HTTP thread would answer them one at a time
+  localDocumentsMax: 1, // every query goes to a shard: the HTTP thread would answer them one at a time
 };
 const OPTIONS = { shards: 2, config: { limits: LIMITS } };
 const SERVERS = serverOverEachHttp(OPTIONS, fill);

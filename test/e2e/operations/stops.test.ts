@@ -147,7 +147,6 @@ describe("a stop that goes wrong", () => {
       searchMsMax: NEVER_MS,
       shardHangMsMax: 3_000,
       localDocumentsMax: 1,
-      localDocumentsQuietMax: 1,
     };
     const server = await shop({ env: blocked.env, config: { limits } });
     try {

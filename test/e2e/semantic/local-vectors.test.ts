@@ -71,7 +71,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     const local = await TestServer.start({ shards, env: blocked.env, config: { limits: LIMITS } });
     const remote = await TestServer.start({
       shards,
-      config: { limits: { ...LIMITS, localDocumentsMax: 1, localDocumentsQuietMax: 1 } },
+      config: { limits: { ...LIMITS, localDocumentsMax: 1 } },
     });
     const both = [local, remote];
     const everywhere = (work: (server: TestServer) => Promise<unknown>): Promise<unknown> =>
