@@ -1,7 +1,6 @@
 // Assembles the shards and their indexes: the threads, the open indexes, and what is built on them (reads,
 // writes, backup snapshots, health). Keeps no state of its own. Callers get only the parts they need, never
 // the whole Fleet.
-
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";

@@ -1,5 +1,4 @@
 // The objects that each search-answering thread (the main thread and every front-end) creates for itself.
-
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Doorkeeper } from "../access/tenants/principal.js";

@@ -1,6 +1,5 @@
 // Several shards on disks that freeze together, with the server's own owner of the indexes. No threads: a
 // message is handled where it is sent.
-
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../../server/catalog/records/index-record.js";

@@ -1,6 +1,5 @@
 // Opens an index in its shards when it is needed and unloads it when it is idle; also creates and drops
 // indexes. Knows nothing about how indexes are read and written.
-
 import type { IndexSize, IndexStats, OpenReply } from "../../../shards/protocol/control.js";
 import { isUnreadable } from "../../../shards/protocol/errors.js";
 import { vectorPolicy } from "../../catalog/definition/embedder-sources.js";
