@@ -1,12 +1,14 @@
-// The services of a thread, with counters, rates and limits of their own that nobody looks at, for queries
-// that no client has sent.
+// The services of a thread for queries that no client has sent. Their counters, rates and limits are not the
+// clients'.
 //
-// Invariant: these queries leave no trace in usage, rates, the query log, the slow query log, the metrics of
-// requests and queries, and the cached answers. The meters of local reads and of the word memory count them.
+// Invariant: these queries leave no trace in usage, rates, query logs, query metrics or cached replies. What
+// the thread remembers of documents and words is kept, because clients use it, too. The meters of local reads
+// and of the word memory count the queries, and each is a "request" in the log at level debug.
 import type { MonthlyCounter, RateLimiter } from "../access/tenants/limiter.js";
 import { Doorkeeper } from "../access/tenants/principal.js";
 import { Recorder } from "../ground/metrics/recorder.js";
 import { PreparedShapes } from "../question/request/prepared-shapes.js";
+import { HitSizes } from "../search/query-cost.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { admissions } from "./admission.js";
 import type { SearchServices } from "./services.js";
@@ -33,6 +35,7 @@ export function uncountedServices(services: SearchServices, key: string): Search
     usage: NO_USAGE,
     throttle: NO_RATES,
     keyUse: { used: () => undefined },
+    hitSizes: new HitSizes(), // only replies to clients may lower the clients' estimate
     preparedShapes: new PreparedShapes(limits),
     slowQueries: new SlowQueryLog(0, 0, recorder, log),
     requests: amount(),
