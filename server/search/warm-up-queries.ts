@@ -1,6 +1,5 @@
 // Makes up queries from an index's own documents, of the kinds that clients send. A thread runs them before
 // clients do, so that the code behind each kind has been compiled. Pure computation.
-
 import { EMBEDDER_SOURCES } from "../catalog/definition/embedder-sources.js";
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import { type ResolvedField, resolvedSchemaOf } from "../catalog/schema/resolved-schema.js";
@@ -63,7 +62,8 @@ export function sampleQueries(documents: number): WarmUpQuery[] {
 
 /**
  * Each document gets one query of each kind. Neighbouring queries have different kinds and documents, so that
- * a few of them have many words. None of the queries is logged, and none needs a model on another server.
+ * even the first few cover many different words. None of the queries is logged, and none needs a model on
+ * another server.
  */
 export function* warmUpQueries(
   record: IndexRecord,
@@ -103,7 +103,12 @@ function vocabularies(record: IndexRecord): (document: SampleDocument) => Vocabu
 function wordsOf(value: unknown): string[] {
   const text = Array.isArray(value) ? value.filter((one) => typeof one === "string").join(" ") : value;
   if (typeof text !== "string") return [];
-  return (text.match(WORD) ?? []).map((word) => word.toLowerCase().slice(0, WORD_LENGTH_MAX));
+  return (text.match(WORD) ?? []).slice(0, WORDS_MAX).map((word) => beginning(word.toLowerCase()));
+}
+
+/** Cuts between characters: half of a surrogate pair would make the query's text invalid. */
+function beginning(word: string): string {
+  return word.length <= WORD_LENGTH_MAX ? word : [...word].slice(0, WORD_LENGTH_MAX).join("");
 }
 
 function filterOf({ name }: ResolvedField, document: SampleDocument): string | null {
@@ -115,7 +120,7 @@ function filtered(filter: string | null): WarmUpQuery {
   return filter === null ? {} : { filter_by: filter };
 }
 
-/** Up to `count` neighbouring words, from the one at `at`. */
+/** Up to `count` consecutive words, starting at `at`. */
 function phrase(words: readonly string[], at: number, count: number): string {
   const start = at % words.length;
   return words.slice(start, start + count).join(" ");
@@ -128,7 +133,7 @@ function cut(text: string): string {
   return text.slice(0, start) + letters.slice(0, Math.max(2, letters.length >> 1)).join("");
 }
 
-/** With two letters of the longest word exchanged, unless all words are short. */
+/** With two letters of the longest word swapped, unless all words are short. */
 function misspelt(text: string): string {
   const [longest = ""] = text.split(" ").sort((a, b) => b.length - a.length);
   if (longest.length < TYPO_LENGTH_MIN) return text;

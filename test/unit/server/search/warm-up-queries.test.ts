@@ -58,6 +58,12 @@ describe("the queries of a warm-up", () => {
     expect(read).toHaveLength(17);
   });
 
+  it("cut long words between characters", () => {
+    const bold = "\u{1D5EF}"; // two UTF-16 units
+    const [query] = warmUpQueries(makeRecord(), [{ title: `x${bold.repeat(30)}` }]);
+    expect(query).toMatchObject({ q: `x${bold.repeat(19)}` });
+  });
+
   it("do not exist for documents without words", () => {
     expect([...warmUpQueries(makeRecord(), [{ price: 1 }, { title: "" }, { title: 7, tags: [{}] }])]).toEqual(
       [],
