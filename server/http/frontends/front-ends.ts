@@ -151,11 +151,8 @@ export class FrontEnds implements ShardFollowers {
 
   /** Warms all front-ends up. Resolves with the number of queries that they have answered in all. */
   async warmUp(wanted: WarmUpWanted): Promise<number> {
-    let queries = 0;
-    await this.#askAll(async (life) => {
-      queries += await life.channel.ask("warmUp", wanted);
-    });
-    return queries;
+    const answered = await this.#askAll((life) => life.channel.ask("warmUp", wanted));
+    return answered.reduce<number>((sum, queries = 0) => sum + queries, 0);
   }
 
   /** Resolves when all running requests have been answered, or after `ms` milliseconds. */
@@ -189,14 +186,14 @@ export class FrontEnds implements ShardFollowers {
   }
 
   /**
-   * Calls `ask` for every front-end and resolves when all have answered. A front-end that ends before it
-   * answers is ignored; any other failure rejects.
+   * Calls `ask` for every front-end and resolves with all answers. A front-end that ends before it answers
+   * is ignored: its answer is undefined. Any other failure rejects.
    */
-  async #askAll(ask: (life: FrontEndLife) => Promise<unknown>): Promise<void> {
-    await Promise.all(
+  #askAll<T>(ask: (life: FrontEndLife) => Promise<T>): Promise<(T | undefined)[]> {
+    return Promise.all(
       this.#places.map(({ life }) =>
         ask(life).catch((error: unknown) => {
-          if (life.ended) return;
+          if (life.ended) return undefined;
           throw error;
         }),
       ),
