@@ -10,7 +10,7 @@ import { HttpService } from "../http/service.js";
 import type { Services } from "../http/services.js";
 import { listen } from "../http/transport/listen.js";
 import type { HttpListener } from "../http/transport/port.js";
-import { WarmUp } from "../http/warm-up.js";
+import { warmUp } from "../http/warm-up.js";
 import { orExplain } from "./ground.js";
 import type { OperationsFloor } from "./operations.js";
 import type { WarmUpThreads } from "./warm-up.js";
@@ -36,8 +36,7 @@ export async function startListener(parts: OperationsFloor, certificate: Certifi
 }
 
 function warmUpHere(services: Services, service: HttpService<Services>): WarmUpThreads {
-  const warmUp = new WarmUp(services, service);
-  return (wanted) => warmUp.run(wanted);
+  return (wanted) => warmUp(services, service, wanted);
 }
 
 function warmUpFrontEnds({ frontEnds }: OperationsFloor): WarmUpThreads {

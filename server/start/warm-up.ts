@@ -3,7 +3,7 @@
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { IndexUse } from "../fleet/reads/reads.js";
 import { within } from "../ground/jobs/deadline.js";
-import type { WarmUpWanted } from "../http/warm-up.js";
+import type { WarmUpWanted } from "../http/warm-up-run.js";
 import type { IndexWatcher } from "./index-events.js";
 import type { OperationsFloor } from "./operations.js";
 

@@ -15,7 +15,7 @@ import type { Logger } from "../../ground/log.js";
 import { type RecorderValues, ToldValues } from "../../ground/metrics/recorder-values.js";
 import type { Config } from "../../operate/config/config.js";
 import type { ExchangeContext, HttpHandler, HttpListener } from "../transport/port.js";
-import type { WarmUpWanted } from "../warm-up.js";
+import type { WarmUpWanted } from "../warm-up-run.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { GrowthWatch } from "./growth-watch.js";
 import type { FrontEndData } from "./messages.js";

@@ -13,7 +13,7 @@ import type { Config } from "../../operate/config/config.js";
 import type { Popular } from "../../query-log/reports/popular.js";
 import type { SharedCounts } from "../thread-counts.js";
 import type { HttpTransport } from "../transport/listen.js";
-import type { WarmUpWanted } from "../warm-up.js";
+import type { WarmUpWanted } from "../warm-up-run.js";
 import type { CarriedError } from "./channel.js";
 
 /** A configuration without the values that only the owner uses, some of which cannot be posted. */
@@ -153,7 +153,7 @@ export type FrontEndCalls = {
    * some front-end hang. `data` is the data number of the index's documents.
    */
   leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
-  /** Runs warm-up queries in the front-end. See WarmUp.run. */
+  /** Warms the front-end up. Returns the number of queries that it has answered. */
   warmUp(wanted: WarmUpWanted): Promise<number>;
   /** Refuses new requests and new connections from now on. */
   stopAccepting(_: null): void;

@@ -25,7 +25,7 @@ import type { IndexDirectory, SearchServices } from "../../services.js";
 import { threadCounts } from "../../thread-counts.js";
 import { listen } from "../../transport/listen.js";
 import type { OwnListener } from "../../transport/port.js";
-import { WarmUp } from "../../warm-up.js";
+import { warmUp } from "../../warm-up.js";
 import { type Calls, ThreadChannel } from "../channel.js";
 import type { FrontEndCalls, FrontEndData, OwnerCalls } from "../messages.js";
 import { limitsOfEach, receivedConfig } from "../posted-config.js";
@@ -139,8 +139,6 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   const forwarder = new Forwarder(owner);
   const service = new HttpService<SearchServices>(services, queryRoutes, forwarder.handle);
 
-  const warmUp = new WarmUp(services, service);
-
   let listener: OwnListener | null = null;
   let { certificate } = data;
   const mine: FrontEndCalls = {
@@ -160,7 +158,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),
     leaveToShards: ({ data: left, ms }) => reads.leaveToShards(left, ms),
-    warmUp: (wanted) => warmUp.run(wanted),
+    warmUp: (wanted) => warmUp(services, service, wanted),
     stopAccepting() {
       service.refuse();
       listener?.stopAccepting();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IndexRecord } from "../../../../server/catalog/records/index-record.js";
 import { Jobs } from "../../../../server/ground/jobs/jobs.js";
 import { createLogger } from "../../../../server/ground/log.js";
-import type { WarmUpWanted } from "../../../../server/http/warm-up.js";
+import type { WarmUpWanted } from "../../../../server/http/warm-up-run.js";
 import { WarmUps } from "../../../../server/start/warm-up.js";
 import { makeRecord } from "../record.js";
 
