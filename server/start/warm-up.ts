@@ -1,4 +1,4 @@
-// Warms up the threads that answer searches: before the server says that it is ready, and after the first
+// Warms up the threads that answer searches: before the server reports that it is ready, and after the first
 // import into an index while the server runs.
 import type { IndexRecord } from "../catalog/records/index-record.js";
 import type { IndexUse } from "../fleet/reads/reads.js";
@@ -11,13 +11,13 @@ import type { OperationsFloor } from "./operations.js";
 const DOCUMENTS_MIN = 1_000;
 /** At a start, the largest indexes are used, because most of the code is the same for all indexes. */
 const INDEXES_MAX = 3;
-/** Time (ms) by which the warm-up may delay that the server is ready. It then continues in quiet moments. */
+/** Maximum delay (ms) of readiness. The warm-up then continues in quiet moments. */
 const DELAY_MS_MAX = 500;
 /** Time (ms) without a write after which an import counts as finished. */
 const WRITTEN_MS = 250;
 /** What a thread's first index gets: V8 has optimised most of the code after about 500 queries. */
 const WHOLE = { queriesMax: 500, msMax: 1_500 };
-/** What further indexes get, for what the thread keeps by index. */
+/** For each further index: enough to fill the thread's per-index caches. */
 const SHARE = { queriesMax: 50, msMax: 200 };
 
 /** Sends queries to all threads that answer searches. Resolves with the number of queries answered. */
@@ -28,7 +28,7 @@ type Parts = Pick<OperationsFloor, "catalog" | "indexes" | "jobs" | "limits" | "
 export class WarmUps implements IndexWatcher {
   readonly #parts: Parts;
   readonly #warmUpThreads: WarmUpThreads;
-  /** The indexes whose first import the threads need not be warmed up after. */
+  /** Indexes that need no warm-up after an import. */
   readonly #known = new Set<number>();
   #isWarm = false;
 
@@ -61,9 +61,16 @@ export class WarmUps implements IndexWatcher {
     jobs.after(WRITTEN_MS, job, async (signal) => {
       const record = catalog.state.indexes.get(uid);
       if (record === undefined || this.#known.has(uid)) return;
-      this.#known.add(uid);
+      this.#know(uid);
       await this.#warmUp(record, signal, await indexes.useLoaded(uid));
     });
+  }
+
+  /** Also forgets indexes that have been deleted. */
+  #know(uid: number): void {
+    const { indexes } = this.#parts.catalog.state;
+    for (const known of this.#known) if (!indexes.has(known)) this.#known.delete(known);
+    this.#known.add(uid);
   }
 
   #isLarge(uid: number): boolean {
@@ -79,7 +86,8 @@ export class WarmUps implements IndexWatcher {
       const startedMs = performance.now();
       const documents = indexes.documents(uid);
       const queries = await this.#warmUpThreads({ uid, documents, ...(this.#isWarm ? SHARE : WHOLE) });
-      if (queries > 0) this.#isWarm = true;
+      if (queries === 0) return; // the index is closed or has been deleted
+      this.#isWarm = true;
       log.info({ index: name, queries, ms: Math.round(performance.now() - startedMs) }, "warmed up");
     } finally {
       use.end();

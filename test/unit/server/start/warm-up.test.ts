@@ -16,7 +16,8 @@ function world(
   threads: (wanted: WarmUpWanted) => Promise<number> = async () => 1,
   openIndexesMax = 100,
 ) {
-  const log = createLogger("fatal");
+  const logged: unknown[] = [];
+  const log = { ...createLogger("fatal"), info: (line: unknown) => logged.push(line) } as never;
   const records = sizes.map((_, i): [number, IndexRecord] => [i + 1, { ...makeRecord(), uid: i + 1 }]);
   const damaged = new Set<number>();
   const resting = new Set<number>();
@@ -42,7 +43,19 @@ function world(
     asked.push(wanted);
     return threads(wanted);
   });
-  return { warmUps, asked, open, resting, damaged, sizes, uids: () => asked.map(({ uid }) => uid) };
+  const present = parts.catalog.state.indexes;
+  return {
+    warmUps,
+    asked,
+    logged,
+    open,
+    resting,
+    damaged,
+    sizes,
+    records,
+    present,
+    uids: () => asked.map(({ uid }) => uid),
+  };
 }
 
 describe("a start", () => {
@@ -74,6 +87,12 @@ describe("a start", () => {
     await vi.advanceTimersByTimeAsync(500);
     await begun;
     expect(uids()).toEqual([1]);
+  });
+
+  it("logs only warm-ups with queries", async () => {
+    const { warmUps, logged } = world([2_000, 1_000], async ({ uid }) => (uid === 1 ? 0 : 7));
+    await warmUps.begin();
+    expect(logged).toMatchObject([{ queries: 7 }]);
   });
 
   it("succeeds although the threads fail", async () => {
@@ -112,6 +131,19 @@ describe("an import", () => {
     warmUps.written(1);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(uids()).toEqual([]);
+  });
+
+  it("into another index forgets indexes that have been deleted", async () => {
+    const { warmUps, sizes, records, present, uids } = world([1_000, 0]);
+    await warmUps.begin();
+    present.delete(1);
+    sizes[1] = 1_000;
+    warmUps.written(2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    present.set(...records[0]!);
+    warmUps.written(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(uids()).toEqual([1, 2, 1]);
   });
 
   it("into an index that was there at the start does not", async () => {
