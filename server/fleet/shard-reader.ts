@@ -1,6 +1,5 @@
 // The interface through which a thread reads indexes. `reads/thread-reader.ts` implements it with messages to
 // the shards' threads; `local/local-reader.ts` reads the shards' memories on this thread.
-import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import { decodeFetchReply, type FetchedDocument, type FetchOptions } from "../../shards/protocol/fetch.js";
 import {
@@ -28,8 +27,6 @@ export interface Requester {
 /** One index at one generation. */
 export interface AskedSnapshot extends Requester {
   readonly record: IndexRecord;
-  /** Number of live documents. */
-  readonly documents: number;
   /** See Location.data. */
   readonly data: number;
   readonly generation: number;
@@ -63,7 +60,7 @@ export interface PageWanted {
 export interface PageRead<T> {
   readonly kind: "page";
   readonly of: AskedSnapshot;
-  readonly asked: SearchProgram;
+  readonly asked: unknown;
   readonly program: Uint8Array;
   readonly deadline: number;
   /** The rows whose documents to send. */

@@ -64,15 +64,11 @@ export const SERVER_LIMITS = {
   homeBytesMax: 64 * 1024 * 1024,
 
   // indexes with at most this many documents are read on the HTTP thread, directly from the shards' memory.
-  // The lower limit applies if the only HTTP thread is busy and queries are waiting. While queries come one
-  // at a time, those of larger indexes are answered there too, if their words are in at most
-  // localDocumentsQuietMax documents and the index has had the same generation for localUnwrittenMsMin. 1 for
-  // localDocumentsMax leaves all reads to the shards. A read that exceeds localReadMsMax in one turn of the
-  // event loop is left to the shards. Each front-end has its own document and vector caches
+  // The lower limit applies if the only HTTP thread is busy and queries are waiting. A read that exceeds
+  // localReadMsMax in one turn of the event loop is left to the shards. Each front-end has its own document
+  // and vector caches
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
-  localDocumentsQuietMax: 200_000,
-  localUnwrittenMsMin: 5_000,
   localReadMsMax: 5,
   shownDocumentsBytesMax: 32 * 1024 * 1024,
   comparedVectorsBytesMax: 32 * 1024 * 1024,

@@ -26,11 +26,7 @@ import type {
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import type { NumberedLoan } from "../vectors/index-model.js";
 import type { LargeWork } from "./large-work.js";
-import {
-  READER_SCRATCH_BYTES,
-  READER_SCRATCH_DOCUMENT_BYTES,
-  READER_SCRATCH_DOCUMENTS_BYTES_MAX,
-} from "./limits.js";
+import { READER_SCRATCH_BYTES, READER_SCRATCH_DOCUMENT_BYTES } from "./limits.js";
 import { changeSchema, openIndex } from "./open-index.js";
 import { Reader } from "./read/reader.js";
 import type { Slices } from "./slices.js";
@@ -303,11 +299,7 @@ export class IndexShard {
   lend(onEnd: () => void): LentMemory | null {
     this.#state.checkOpen();
     const { engine, liveDocs } = this.#state;
-    const ofDocuments = Math.min(
-      liveDocs * READER_SCRATCH_DOCUMENT_BYTES,
-      READER_SCRATCH_DOCUMENTS_BYTES_MAX,
-    );
-    return engine.lend(READER_SCRATCH_BYTES + ofDocuments, onEnd);
+    return engine.lend(READER_SCRATCH_BYTES + liveDocs * READER_SCRATCH_DOCUMENT_BYTES, onEnd);
   }
 
   /** See IndexVectors.lendModel. */

@@ -65,9 +65,8 @@ export const BATCH_SEGMENT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Scratch memory lent to a reader in another thread for intermediate results: a fixed amount, plus an amount
- * per document up to a maximum. Queries that need more are answered by the shard itself. Unused scratch takes
- * no physical memory.
+ * per document. Queries that need more are answered by the shard itself. Unused scratch takes no physical
+ * memory.
  */
 export const READER_SCRATCH_BYTES = 256 * 1024;
 export const READER_SCRATCH_DOCUMENT_BYTES = 128;
-export const READER_SCRATCH_DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024;

@@ -23,12 +23,7 @@ interface Shape {
   readonly frontEnds?: number;
   /** An index with at most this many documents stays in one shard. Default: it is spread at once. */
   readonly homeDocumentsMax?: number;
-  /** True to treat indexes of more than two documents as large: see ThreadLoad.begins. */
-  readonly large?: boolean;
 }
-
-/** The HTTP thread begins all reads, and leaves what takes long to the shards. */
-const ALL_LARGE = { localDocumentsMax: 2, localUnwrittenMsMin: 1, localReadMsMax: 2 };
 
 /**
  * Default maximum for `homeDocumentsMax`. Stories have up to 29 documents, except those about larger indexes.
@@ -54,14 +49,14 @@ function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
   });
   const [first, second] = random.next() < 0.5 ? [2, 3] : [3, 2];
   return effort(
-    [{ shards: 1 }, { shards: first, large: true }, homely(8)],
+    [{ shards: 1 }, { shards: first }, homely(8)],
     [
       { shards: 1 },
       { shards: first },
       homely(second),
       homely(8),
       homely(first),
-      { shards: 8, large: true },
+      { shards: 8 },
       { shards: 3, homeDocumentsMax: ALWAYS_HOME },
     ],
   );
@@ -96,10 +91,9 @@ export class Fleet implements FailureNote {
   static async start(shapes: readonly Shape[] = usualShapes()): Promise<Fleet> {
     const flags = ["--engine", "checked"];
     const servers = await Promise.all(
-      shapes.map(({ homeDocumentsMax, large = false, ...shape }) => {
-        const home = homeDocumentsMax === undefined ? {} : { homeDocumentsMax };
-        const limits = { ...home, ...(large ? ALL_LARGE : {}) };
-        return TestServer.start({ ...shape, flags, config: { limits } });
+      shapes.map(({ homeDocumentsMax, ...shape }) => {
+        const config = homeDocumentsMax === undefined ? {} : { limits: { homeDocumentsMax } };
+        return TestServer.start({ ...shape, flags, config });
       }),
     );
     return new Fleet(servers, shapes);

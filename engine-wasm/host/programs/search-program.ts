@@ -93,25 +93,18 @@ export interface SearchWord {
   /** Inverse document frequency, used for closeness. */
   readonly weight: number;
   readonly alternatives: readonly SearchAlternative[];
-  /**
-   * About how many documents the alternatives match, added up: one that matches several of them may count
-   * several times. Undefined if unknown. Not sent: it tells how much work the word is.
-   */
-  readonly postings?: number | undefined;
 }
 
 /** A word that many programs share. It is encoded only once. */
 export class EncodedWord implements SearchWord {
   readonly weight: number;
   readonly alternatives: readonly SearchAlternative[];
-  readonly postings: number;
   #bytes: Uint8Array | null = null;
 
   /** `alternatives` must not change afterwards. */
-  constructor(weight: number, alternatives: readonly SearchAlternative[], postings: number) {
+  constructor(weight: number, alternatives: readonly SearchAlternative[]) {
     this.weight = weight;
     this.alternatives = alternatives;
-    this.postings = postings;
   }
 
   get bytes(): Uint8Array {

@@ -53,18 +53,17 @@ export class LocalDocuments {
   }
 
   /**
-   * Renders the documents as a shard would. If the budget for this turn of the event loop runs out, or the
-   * turn's reads have taken `turnMs`, the shard renders the remaining documents.
+   * Renders the documents as a shard would. If the budget for this turn of the event loop runs out, the shard
+   * renders the remaining documents.
    */
   show(
     record: IndexRecord,
     seqs: readonly number[],
     options: FetchOptions,
     fetchThere: FetchThere,
-    turnMs = Number.POSITIVE_INFINITY,
   ): FetchedDocument[] | Promise<FetchedDocument[]> {
     const whole = isWhole(options) ? this.#cached(record.uid, seqs, options) : null;
-    return whole ?? run(this.#shown(record, seqs, options, fetchThere, turnMs));
+    return whole ?? run(this.#shown(record, seqs, options, fetchThere));
   }
 
   /** Returns the documents if all of them are cached and short. */
@@ -87,7 +86,6 @@ export class LocalDocuments {
     seqs: readonly number[],
     options: FetchOptions,
     fetchThere: FetchThere,
-    turnMs: number,
   ): Work<FetchedDocument[]> {
     const records = seqs.length > DOCUMENTS_MAX ? null : yield* this.#records(record.uid, seqs, fetchThere);
     if (records === null) return yield* fetchThere(seqs, options);
@@ -99,7 +97,7 @@ export class LocalDocuments {
     }
     const show = shower(options, resolvedSchemaOf(record).shardSchema.analysis, this.#workbench);
     for (const [i, known] of records.entries()) {
-      if (this.#budget.leftOf(turnMs) <= 0) {
+      if (this.#budget.leftMs <= 0) {
         const { bytesLeft } = fitting;
         const room = Number.isFinite(bytesLeft) ? { bytesMax: bytesLeft } : {};
         return [...fitting.documents, ...(yield* fetchThere(seqs.slice(i), { ...options, ...room }))];

@@ -1,9 +1,8 @@
-// Reads small indexes on this thread, straight from the shards' memories, without sending a message, and
-// larger ones while no other query waits. If a read fails here, it is sent to the shard's thread, which can
-// report why. The only safeguard that a local read needs is a time limit, after which it is abandoned.
+// Reads small indexes on this thread, straight from the shards' memories, without sending a message. If a
+// read fails here, it is sent to the shard's thread, which can report why. The only safeguard that a local
+// read needs is a time limit, after which it is abandoned.
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
-import { ClockCache } from "../../../engine-wasm/host/runtime/clock-cache.js";
 import type { SnapshotQuestion } from "../../../engine-wasm/host/wasm/memory.js";
 import type { FetchedDocument, FetchOptions } from "../../../shards/protocol/fetch.js";
 import type { EmbedReply, WeightedTerm } from "../../../shards/protocol/vectors.js";
@@ -37,20 +36,10 @@ export interface Readers {
 /** Called with the index's data number when an engine begins a read, and with null when the read ends. */
 export type OnReading = (data: number | null) => void;
 
-type LocalLimits = Pick<
-  Limits,
-  | "localDocumentsMax"
-  | "localDocumentsBusyMax"
-  | "localDocumentsQuietMax"
-  | "localUnwrittenMsMin"
-  | "localReadMsMax"
->;
-type Load = Pick<ThreadLoad, "wantsHelp" | "begins">;
+type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** A read starts only if at least this much time (ms) is left in the turn of the event loop. */
 const LEAST_MS = 1;
-/** For how many large indexes a thread remembers when they were last written. */
-const GENERATIONS_MAX = 1_000;
 /**
  * After abandoned reads have wasted too much time or a read ran out of memory, the shards serve the index's
  * reads for this long (ms).
@@ -65,14 +54,12 @@ const NO_DOCUMENTS: FetchedDocument[] = [];
 export class LocalReader implements ShardReader {
   readonly #threads: ShardReader;
   readonly #readers: Readers;
-  readonly #load: Load;
+  readonly #load: Pick<ThreadLoad, "wantsHelp">;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
   readonly #budget: TurnBudget;
   readonly #losses = new LossBudget();
-  /** For large indexes: the generation of the last query, and since when queries have had it. */
-  readonly #generations = new ClockCache<number, { generation: number; sinceMs: number }>(GENERATIONS_MAX);
   /**
    * Indexes whose reads took too much time or memory. For each data number, the time (performance.now())
    * until which the shards serve the index's reads.
@@ -88,7 +75,7 @@ export class LocalReader implements ShardReader {
     documents: LocalDocuments,
     vectors: LocalVectors,
     budget: TurnBudget,
-    load: Load,
+    load: Pick<ThreadLoad, "wantsHelp">,
     limits: LocalLimits,
     meter: LocalReadMeter,
     onReading: OnReading = () => undefined,
@@ -110,34 +97,20 @@ export class LocalReader implements ShardReader {
   }
 
   /**
-   * Call this before each query begins. Returns true if the query reads the index, with this number of
-   * documents, on this thread. A busy thread reads only indexes so small that sending a message would cost it
-   * more than the read. Larger indexes are searched by all shards in parallel if several queries have to be
-   * answered; a single query costs less without messages, unless it takes long (`isLight`). A large index
-   * that has been written returns to its shards, with this query, what it has lent to this thread.
+   * True if an index with this number of documents is read on this thread. Larger indexes are searched by all
+   * shards in parallel, and keep nothing lent to this thread. A busy thread reads only indexes so small that
+   * sending a message would cost it more than the read.
    */
-  begins(data: number, generation: number, documents: number): boolean {
-    const { localDocumentsMax, localDocumentsBusyMax, localDocumentsQuietMax } = this.#limits;
-    const { wantsHelp } = this.#load;
-    const isQuiet = this.#load.begins();
-    if (documents <= localDocumentsMax) return documents <= localDocumentsBusyMax || !wantsHelp;
-    const readsLarge = localDocumentsMax > 1 && localDocumentsQuietMax > 1;
-    if (readsLarge && this.#isSettled(data, generation)) return isQuiet;
-    this.#readers.readerUnused(data);
-    return false;
-  }
-
-  /** True if queries have found the index at the same generation for a while. */
-  #isSettled(data: number, generation: number): boolean {
-    const nowMs = performance.now();
-    const known = this.#generations.get(data);
-    if (known?.generation === generation) return nowMs - known.sinceMs >= this.#limits.localUnwrittenMsMin;
-    this.#generations.set(data, { generation, sinceMs: nowMs });
-    return false;
+  takes(data: number, documents: number): boolean {
+    const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
+    if (documents > localDocumentsMax) {
+      this.#readers.readerUnused(data);
+      return false;
+    }
+    return documents <= localDocumentsBusyMax || !this.#load.wantsHelp;
   }
 
   read<T>(read: ShardRead<T>, shards: Places): (T | Promise<T>)[] {
-    if (!this.#isLight(read)) return this.#threads.read(read, shards);
     switch (read.kind) {
       case "message":
         return this.#threads.read(read, shards);
@@ -150,50 +123,16 @@ export class LocalReader implements ShardReader {
         return [run(this.#similarities(read.of, shards, read.query, read.seqs) as Work<T>)];
       case "page": {
         const results = this.#results("search", read, shards);
-        const decode = (result: Uint8Array) => read.decode(result, NO_DOCUMENTS);
-        return this.#withRest(read, shards, results.length, inOrder(results, decode));
+        if (results === null) return this.#threads.read(read, shards);
+        return results.length === 1
+          ? [read.decode(results[0]!, NO_DOCUMENTS)]
+          : inOrder(results, (result) => read.decode(result, NO_DOCUMENTS));
       }
       default: {
         const results = this.#results(read.kind, read, shards);
-        return this.#withRest(read, shards, results.length, inOrder(results, read.decode));
+        return results === null ? this.#threads.read(read, shards) : inOrder(results, read.decode);
       }
     }
-  }
-
-  /**
-   * True if the index is small, or the read probably takes no longer than a read of a small index: it looks
-   * up words or shows documents, or searches for words whose forms are not in many documents.
-   */
-  #isLight<T>(read: ShardRead<T>): boolean {
-    if (read.kind === "message" || !this.#isLarge(read.of)) return true;
-    if (read.kind === "expand" || read.kind === "fetch") return true;
-    if (read.kind !== "page") return false;
-    const { words } = read.asked;
-    let sum = 0;
-    for (const { alternatives, postings = Number.POSITIVE_INFINITY } of words)
-      if (alternatives.length > 0) sum += postings;
-    return words.length > 0 && sum <= this.#limits.localDocumentsQuietMax;
-  }
-
-  #isLarge({ documents }: AskedSnapshot): boolean {
-    return documents > this.#limits.localDocumentsMax;
-  }
-
-  /** How long (ms) reads of the index may take in one turn. Reads of a large index never get more. */
-  #turnMs(of: AskedSnapshot): number {
-    return this.#isLarge(of) ? this.#limits.localReadMsMax : Number.POSITIVE_INFINITY;
-  }
-
-  /** Appends the answers of the shards after the first `count`, which their threads give. */
-  #withRest<T>(
-    read: ShardRead<T>,
-    shards: Places,
-    count: number,
-    answers: (T | Promise<T>)[],
-  ): (T | Promise<T>)[] {
-    if (count === shards.length) return answers;
-    answers.push(...this.#threads.read(read, count === 0 ? shards : shards.slice(count)));
-    return answers;
   }
 
   #fetched(
@@ -203,7 +142,7 @@ export class LocalReader implements ShardReader {
     options: FetchOptions,
   ): FetchedDocument[] | Promise<FetchedDocument[]> {
     const there: FetchThere = (some, wanted) => this.#there(fetchRead(of, some, wanted), shards);
-    return this.#documents.show(of.record, seqs, options, there, this.#turnMs(of));
+    return this.#documents.show(of.record, seqs, options, there);
   }
 
   *#embedded(
@@ -212,14 +151,13 @@ export class LocalReader implements ShardReader {
     terms: readonly WeightedTerm[],
     seqs: readonly number[],
   ): Work<EmbedReply> {
-    const reader = this.#readersNow(of, shards)?.[0] ?? null;
+    const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
     const query = reader === null ? undefined : this.#queryVector(of.data, reader, terms);
     const vectors =
       reader === null || query === undefined
         ? null
         : yield* this.#ofVectors(of, shards, reader, seqs, (slots) => this.#vectors.records(slots));
-    const known = query === undefined || vectors === null ? null : { query, vectors };
-    this.#count(known !== null);
+    const known = this.#counted(query === undefined || vectors === null ? null : { query, vectors });
     return known ?? (yield* this.#there(embedRead(of, terms, seqs), shards));
   }
 
@@ -229,11 +167,10 @@ export class LocalReader implements ShardReader {
     query: Float32Array,
     seqs: ArrayLike<number>,
   ): Work<Float32Array> {
-    const reader = this.#readersNow(of, shards)?.[0] ?? null;
+    const reader = this.#readersNow(of.data, shards)?.[0] ?? null;
     const use = (slots: Int32Array): Float32Array => this.#vectors.similarities(query, slots);
     const known = reader === null ? null : yield* this.#ofVectors(of, shards, reader, seqs, use);
-    this.#count(known !== null);
-    return known ?? (yield* this.#there(similaritiesRead(of, query, seqs), shards));
+    return this.#counted(known) ?? (yield* this.#there(similaritiesRead(of, query, seqs), shards));
   }
 
   /** Lets the shard's thread serve the read. `shards` contains one shard. */
@@ -289,30 +226,28 @@ export class LocalReader implements ShardReader {
     }
   }
 
-  /**
-   * Runs a program in the memories of the first shards. Returns their results; the remaining shards' threads
-   * must run it themselves.
-   */
-  #results<T>(question: SnapshotQuestion, read: ProgramRead<T> | PageRead<T>, shards: Places): Uint8Array[] {
-    const readers = this.#readersNow(read.of, shards);
-    const results = readers === null ? [] : this.#run(question, read, readers);
-    this.#count(results.length === shards.length);
-    return results;
+  /** Runs a program in the memory of each shard. Returns null if the shards' threads must run it. */
+  #results<T>(
+    question: SnapshotQuestion,
+    read: ProgramRead<T> | PageRead<T>,
+    shards: Places,
+  ): Uint8Array[] | null {
+    const readers = this.#readersNow(read.of.data, shards);
+    return this.#counted(readers === null ? null : this.#run(question, read, readers));
   }
 
-  /** Counts a read; `isWhole` is true if this thread has answered all of it. */
-  #count(isWhole: boolean): void {
-    if (isWhole) this.#meter.answered++;
-    else this.#meter.left++;
+  #counted<T>(answer: T | null): T | null {
+    if (answer === null) this.#meter.left++;
+    else this.#meter.answered++;
+    return answer;
   }
 
   /**
    * Returns a reader for each shard. Returns null if one is missing, if this turn has no time left, or if the
    * index is paused.
    */
-  #readersNow(of: AskedSnapshot, shards: Places): EngineReader[] | null {
-    const { data } = of;
-    if (this.#budget.leftOf(this.#turnMs(of)) < LEAST_MS || this.#isPaused(data)) return null;
+  #readersNow(data: number, shards: Places): EngineReader[] | null {
+    if (this.#budget.leftMs < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];
     for (const shard of shards) {
       const reader = this.#readers.reader(shard, data);
@@ -321,41 +256,34 @@ export class LocalReader implements ShardReader {
     return readers.length === shards.length ? readers : null;
   }
 
-  /**
-   * Stops at the first shard whose read fails, or is likely to exceed the turn's time because the shards
-   * before it took longer than what is left: documents are distributed evenly over the shards.
-   */
   #run<T>(
     question: SnapshotQuestion,
     { of, program, deadline }: ProgramRead<T> | PageRead<T>,
     readers: readonly EngineReader[],
-  ): Uint8Array[] {
+  ): Uint8Array[] | null {
     const { data, generation, oldestGeneration } = of;
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const leftMs = this.#budget.leftOf(this.#turnMs(of));
-    const work = { leftMs };
-    let spentMs = 0;
+    const work = { leftMs: this.#budget.leftMs };
     this.#onReading(data);
     try {
       for (const reader of readers) {
-        if (answers.length > 0 && spentMs / answers.length > leftMs - spentMs) break;
         const answer = reader.answer(question, generation, oldestGeneration, program, deadline, work);
-        if (answer === null) break;
+        if (answer === null) return null;
         answers.push(answer);
-        spentMs = performance.now() - begunMs;
       }
-      this.#losses.succeeded(spentMs);
+      this.#losses.succeeded(performance.now() - begunMs);
+      return answers;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(data);
-      else if (error.code === "memory" || !this.#losses.lose(performance.now() - begunMs - spentMs))
+      else if (error.code === "memory" || !this.#losses.lose(performance.now() - begunMs))
         this.pause(data, PAUSE_MS);
+      return null;
     } finally {
       this.#onReading(null);
       this.#budget.spend(performance.now() - begunMs);
     }
-    return answers;
   }
 
   #isPaused(data: number): boolean {

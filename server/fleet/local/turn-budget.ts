@@ -15,11 +15,6 @@ export class TurnBudget {
     return this.#leftMs;
   }
 
-  /** Milliseconds left in this turn for reads that end when all of the turn's reads have taken `ms`. */
-  leftOf(ms: number): number {
-    return Math.min(this.#leftMs, ms - (this.#msMax - this.#leftMs));
-  }
-
   /** True if no read has used this turn's budget yet. */
   get #isFresh(): boolean {
     return this.#leftMs === this.#msMax;

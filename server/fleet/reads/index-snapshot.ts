@@ -76,7 +76,6 @@ type ExplainedRows = (ExplainedRow | null)[];
 
 export class IndexSnapshot implements AskedSnapshot {
   readonly generation: number;
-  readonly documents: number;
   readonly data: number;
   readonly places: Places;
   readonly deadline: number;
@@ -110,8 +109,7 @@ export class IndexSnapshot implements AskedSnapshot {
     this.data = data;
     this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
-    this.documents = index.documents;
-    this.#reader = local.begins(data, this.generation, this.documents) ? local : threads;
+    this.#reader = local.takes(data, index.documents) ? local : threads;
     this.life = life;
     this.slices = slices;
     this.deadline = deadline;
@@ -320,7 +318,7 @@ class PageSearch implements PageRead<SearchResult> {
   readonly of: IndexSnapshot;
   readonly asked: SearchProgram;
   readonly program: Uint8Array;
-  /** Documents received so far, by sequence number. */
+  /** The documents that have come, by sequence number. */
   documents = NO_DOCUMENTS;
   readonly #pageOf: PageOf;
   #page: PageWanted | null = null;

@@ -12,7 +12,7 @@ import { infixAlternatives, infixFrequency } from "./infixes.js";
 import { inverseFrequency } from "./inverse-frequency.js";
 import type { QueryWord } from "./query-text.js";
 import { factsOf } from "./term-facts.js";
-import { likeliestFrequency, typoAlternatives, typosFrequency } from "./typo-alternatives.js";
+import { likeliestFrequency, typoAlternatives } from "./typo-alternatives.js";
 import type { LikelyTypo } from "./typos/noisy-channel.js";
 import type { Form, Variant } from "./variants.js";
 
@@ -104,7 +104,7 @@ export function foundWord(word: QueryWord, found: WordFindings, weighing: Weighi
   const weight = weightOf(parts, weighing);
   const alternatives = alternativesOf(parts, weight, () => weight, weighing);
   const frequency = Math.max(found.literal, infixFrequency(found.infixes), found.stem?.frequency ?? 0);
-  return { ...found, frequency, search: new EncodedWord(weight, alternatives, postingsOf(parts)) };
+  return { ...found, frequency, search: new EncodedWord(weight, alternatives) };
 }
 
 /**
@@ -135,7 +135,7 @@ export function searchWords(
     const isAdded = parts.shared.length > 0 || parts.typos.length > 0 || (splits.get(i)?.length ?? 0) > 0;
     if (!isAdded) return repeated(found[i]!.search, parts.word.count);
     const alternatives = alternativesOf(parts, weights[i]!, sumOf, weighing);
-    return repeated({ weight: weights[i]!, alternatives, postings: postingsOf(parts) }, parts.word.count);
+    return repeated({ weight: weights[i]!, alternatives }, parts.word.count);
   });
 }
 
@@ -143,7 +143,7 @@ export function searchWords(
 function repeated(word: SearchWord, count: number): SearchWord {
   if (count === 1) return word;
   const alternatives = word.alternatives.map((one) => ({ ...one, boost: one.boost * count }));
-  return { weight: word.weight, alternatives, postings: word.postings };
+  return { weight: word.weight, alternatives };
 }
 
 /**
@@ -162,17 +162,6 @@ function weightOf({ found, shared, splits, typos }: WordParts, { documents }: We
   if (inside > 0) return idf(inside);
   const likeliest = likeliestFrequency(typos);
   return likeliest === null ? 0 : idf(likeliest);
-}
-
-/**
- * Returns the number of documents with the word's forms, for `SearchWord.postings`. The word as written and
- * the longer terms that begin with it are counted together, and so are all its near terms.
- */
-function postingsOf({ found, shared, splits, typos }: WordParts): number {
-  let sum = found.literal + (found.stem?.frequency ?? 0) + infixFrequency(found.infixes);
-  for (const { frequency } of shared) sum += frequency;
-  for (const { frequency } of splits) sum += frequency;
-  return sum + typosFrequency(typos);
 }
 
 function mostFrequent(forms: readonly FoundForm[]): number {

@@ -31,7 +31,7 @@ export function typoAlternatives(
     likelier.push(...members);
     // Include the documents of all likelier groups, so that a less likely group does not weigh more because
     // it is rarer.
-    const boost = Math.min(idf(typosFrequency(likelier)), weight) * factor;
+    const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
     const whole = members.filter(({ isPrefix }) => !isPrefix);
     // Make words and stems separate alternatives: a document that contains a word also contains its stem, and
     // would count twice in one alternative.
@@ -76,10 +76,9 @@ function inByteOrder(terms: readonly string[]): string[] {
 /** Number of documents with the likeliest near terms. Null if there are no near terms. */
 export function likeliestFrequency(typos: readonly LikelyTypo[]): number | null {
   const likeliest = typoGroups(typos)[0];
-  return likeliest === undefined ? null : typosFrequency(likeliest.members);
+  return likeliest === undefined ? null : frequencyOf(likeliest.members);
 }
 
-/** Returns the sum of the near terms' frequencies, in the field where it is largest. */
-export function typosFrequency(typos: readonly TypoExpansion[]): number {
-  return largest(sumLists(typos.map(({ frequencies }) => frequencies)));
+function frequencyOf(group: readonly TypoExpansion[]): number {
+  return largest(sumLists(group.map((typo) => typo.frequencies)));
 }

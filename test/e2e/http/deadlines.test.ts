@@ -15,9 +15,7 @@ beforeAll(async () => {
     shards: 1,
     frontEnds: 1,
     env: blocked.env,
-    config: {
-      limits: { searchMsMax: 500, localDocumentsMax: 1, bodyIdleMsMax: 600_000 },
-    },
+    config: { limits: { searchMsMax: 500, localDocumentsMax: 1, bodyIdleMsMax: 600_000 } },
   });
   const documents = [1, 2, 3].map((i) => ({ id: `${i}`, title: `thing number${i}` }));
   await server.createIndex("goods", { fields: [{ name: "title", type: "string" }] }, documents);

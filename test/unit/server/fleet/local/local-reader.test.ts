@@ -3,11 +3,10 @@
 
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../../../../../bench/random.js";
-import { ALT_EXACT, FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
+import { FLAG_INDEX, TYPE_STRING } from "../../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../../../../engine-wasm/host/instance/engine-reader.js";
 import { PLAIN_ANALYSIS } from "../../../../../engine-wasm/host/instance/workbench.js";
-import { EVERY_DOCUMENT, type SearchWord } from "../../../../../engine-wasm/host/programs/search-program.js";
 import type { Embedder } from "../../../../../engine-wasm/host/vectors/embedder.js";
 import { LocalDocuments } from "../../../../../server/fleet/local/local-documents.js";
 import { LocalReader } from "../../../../../server/fleet/local/local-reader.js";
@@ -21,7 +20,7 @@ import {
   similaritiesRead,
 } from "../../../../../server/fleet/shard-reader.js";
 import { RequestLife } from "../../../../../server/ground/jobs/request-life.js";
-import { DEFAULT_LIMITS, type Limits } from "../../../../../server/ground/limits.js";
+import { DEFAULT_LIMITS } from "../../../../../server/ground/limits.js";
 import { LocalReadMeter } from "../../../../../server/ground/metrics/recorder.js";
 import {
   type EmbedReply,
@@ -40,7 +39,6 @@ const module = await loadEngine();
 const workbench = module.workbench();
 const SNAPSHOT: AskedSnapshot = {
   record: makeRecord(),
-  documents: 1,
   tenant: 1,
   slices: { next: async () => undefined },
   life: new RequestLife(),
@@ -73,7 +71,7 @@ class World implements ShardReader {
   readonly local: LocalReader;
   tables = 0;
   lacksMemory = false;
-  readonly load = { wantsHelp: false, begins: () => false };
+  readonly load = { wantsHelp: false };
   failed = 0;
   /** Data numbers of the indexes whose memory is no longer needed. */
   readonly unused: number[] = [];
@@ -154,7 +152,7 @@ test("gives the same query vector and document vectors as the shard", async () =
 test("larger indexes are left to the shards, sooner while this thread wants help", () => {
   const { load, local, unused } = new World();
   const taken = (): boolean[] =>
-    [20_000, 20_001, 100_000, 100_001].map((documents, data) => local.begins(data, 1, documents));
+    [20_000, 20_001, 100_000, 100_001].map((documents, data) => local.takes(data, documents));
   expect(taken()).toEqual([true, true, true, false]);
   load.wantsHelp = true;
   expect(taken()).toEqual([true, false, false, false]);
@@ -214,166 +212,4 @@ test("vectors are left to the shard while memory is lacking, and kept as soon as
   for (let times = 0; times < 2; times++) expect(await world.similarities(query, [1, 2])).toEqual(expected);
   expect(world.asked).toHaveLength(3);
   expect(world.failed).toBe(0);
-});
-
-type Answer = EngineReader["answer"];
-
-/** A thread's reads of an index in several shards, whose memories answer as `readers` say. */
-class Shards implements ShardReader {
-  readonly meter = new LocalReadMeter();
-  readonly local: LocalReader;
-  readonly load = { wantsHelp: false, isQuiet: true, begins: () => this.load.isQuiet };
-  /** The shards whose threads were asked. */
-  readonly asked: number[] = [];
-  readonly unused: number[] = [];
-
-  constructor(turnMs: number, readers: readonly Answer[], limits: Partial<Limits> = {}) {
-    const budget = new TurnBudget(turnMs);
-    this.local = new LocalReader(
-      this,
-      {
-        reader: (shard) => ({ answer: readers[shard]! }) as unknown as EngineReader,
-        readerFailed: () => undefined,
-        readerUnused: (data) => this.unused.push(data),
-      },
-      new LocalDocuments(workbench, budget, 0),
-      new LocalVectors(() => workbench.vectorTable(), 0),
-      budget,
-      this.load,
-      { ...DEFAULT_LIMITS, localUnwrittenMsMin: 1, ...limits },
-      this.meter,
-    );
-  }
-
-  read<T>(_: ShardRead<T>, shards: readonly number[]): Promise<T>[] {
-    this.asked.push(...shards);
-    return shards.map((shard) => Promise.resolve(`thread ${shard}` as T));
-  }
-
-  search(): Promise<string[]> {
-    const read: ShardRead<string> = {
-      kind: "search",
-      of: SNAPSHOT,
-      asked: null,
-      program: new Uint8Array(0),
-      deadline: Number.POSITIVE_INFINITY,
-      decode: ([shard]) => `here ${shard}`,
-    };
-    return Promise.all(this.local.read(read, [0, 1, 2]));
-  }
-}
-
-test("a quiet thread takes large indexes that are not being written", () => {
-  const { local, load, unused } = new Shards(1e9, []);
-  const takes = (generation: number): boolean => local.begins(7, generation, 1_000_000);
-  const wait = (): void => {
-    for (const end = performance.now() + 2; performance.now() < end; );
-  };
-  expect(takes(1)).toBe(false);
-  wait();
-  expect(takes(1)).toBe(true);
-  expect(unused).toEqual([7]);
-  expect(takes(2)).toBe(false);
-  expect(unused).toEqual([7, 7]);
-  wait();
-  load.isQuiet = false;
-  expect(takes(2)).toBe(false);
-  load.isQuiet = true;
-  expect(takes(2)).toBe(true);
-  expect(unused).toEqual([7, 7]);
-});
-
-test("1 for either limit leaves large indexes to the shards", () => {
-  for (const limits of [{ localDocumentsMax: 1 }, { localDocumentsQuietMax: 1 }]) {
-    const { local } = new Shards(1e9, [], limits);
-    local.begins(7, 1, 1_000_000);
-    for (const end = performance.now() + 2; performance.now() < end; );
-    expect(local.begins(7, 1, 1_000_000)).toBe(false);
-  }
-});
-
-test("whether a thread is quiet is judged by its queries of small indexes too", () => {
-  const { local, load } = new Shards(1e9, []);
-  let queries = 0;
-  load.begins = () => ++queries > 0;
-  local.begins(7, 1, 10);
-  local.begins(7, 1, 1_000_000);
-  expect(queries).toBe(2);
-});
-
-const MILLION: AskedSnapshot = { ...SNAPSHOT, documents: 1_000_000 };
-
-type Kind = "search" | "expand" | "page";
-
-/** A search word with one alternative. `postings`: see SearchWord. */
-function wordIn(postings?: number): SearchWord {
-  const terms = [{ term: "red", prefix: false }];
-  const way = { typos: 0, exact: true, sequence: false, useForProximity: true, boost: 1 };
-  return { weight: 1, alternatives: [{ kind: ALT_EXACT, ...way, terms }], postings };
-}
-
-/** A read of an index with a million documents. */
-function millionRead(kind: Kind, words: readonly SearchWord[]): ShardRead<string> {
-  const asked = { ...EVERY_DOCUMENT, words };
-  const read = { of: MILLION, asked, program: new Uint8Array(0), deadline: Number.POSITIVE_INFINITY };
-  if (kind !== "page") return { ...read, kind, decode: () => "here" };
-  const wanted = () => ({ offset: 0, count: 0, options: {} });
-  return { ...read, kind, wanted, decode: () => "here" };
-}
-
-test("of a large index, only reads that touch few documents are done on this thread", async () => {
-  const { local } = new Shards(1e9, [answersAfter(0, 0)]);
-  const isDone = async (kind: Kind, words: readonly SearchWord[]): Promise<boolean> =>
-    (await local.read(millionRead(kind, words), [0])[0]) === "here";
-  const done = (kind: Kind, postings: readonly number[]): Promise<boolean> =>
-    isDone(kind, postings.map(wordIn));
-  expect(await isDone("page", [{ weight: 0, alternatives: [] }])).toBe(true);
-  expect(await isDone("page", [wordIn(undefined)])).toBe(false);
-  expect(await done("page", [150_000, 49_000])).toBe(true);
-  expect(await done("page", [150_000, 51_000])).toBe(false);
-  expect(await done("page", [1_000_000])).toBe(false);
-  expect(await done("page", [])).toBe(false);
-  expect(await done("search", [1])).toBe(false);
-  expect(await done("expand", [1])).toBe(true);
-});
-
-test("reads of a large index take no more of a longer turn than localReadMsMax", async () => {
-  const left: number[] = [];
-  const answer: Answer = (...[, , , , , work]) => {
-    left.push(work!.leftMs);
-    for (const end = performance.now() + 3; performance.now() < end; );
-    return new Uint8Array([0]);
-  };
-  const { local } = new Shards(1_000, [answer], { localReadMsMax: 4 });
-  const search = (): Promise<string> =>
-    Promise.resolve(local.read(millionRead("page", [wordIn(5)]), [0])[0] as string | Promise<string>);
-  expect(await search()).toBe("here");
-  expect(await search()).toBe("thread 0");
-  expect(left).toEqual([4]);
-});
-
-function answersAfter(shard: number, ms: number): Answer {
-  return () => {
-    for (const end = performance.now() + ms; performance.now() < end; );
-    return new Uint8Array([shard]);
-  };
-}
-
-test("the threads of the other shards help once the first took more than is left of the turn", async () => {
-  const slow = new Shards(50, [answersAfter(0, 30), answersAfter(1, 0), answersAfter(2, 0)]);
-  expect(await slow.search()).toEqual(["here 0", "thread 1", "thread 2"]);
-  expect([slow.meter.answered, slow.meter.left]).toEqual([0, 1]);
-  const fast = new Shards(1e9, [answersAfter(0, 30), answersAfter(1, 0), answersAfter(2, 0)]);
-  expect(await fast.search()).toEqual(["here 0", "here 1", "here 2"]);
-  expect([fast.meter.answered, fast.meter.left]).toEqual([1, 0]);
-});
-
-test("what the first shards answered is kept if another shard's memory cannot answer", async () => {
-  const withoutSnapshot = new Shards(1e9, [answersAfter(0, 0), () => null, answersAfter(2, 0)]);
-  expect(await withoutSnapshot.search()).toEqual(["here 0", "thread 1", "thread 2"]);
-  const late = () => {
-    throw new EngineError("late", "The time for this is up");
-  };
-  const withoutTime = new Shards(1e9, [answersAfter(0, 0), answersAfter(1, 0), late]);
-  expect(await withoutTime.search()).toEqual(["here 0", "here 1", "thread 2"]);
 });

@@ -42,7 +42,7 @@ const local = new LocalReader(
   new LocalDocuments(workbench, new TurnBudget(1), 0),
   new LocalVectors(() => workbench.vectorTable(), 0),
   new TurnBudget(1),
-  { wantsHelp: false, begins: () => false },
+  { wantsHelp: false },
   DEFAULT_LIMITS,
   new Recorder().localReads,
 );

@@ -30,7 +30,6 @@ class World implements Isolation {
     life: new RequestLife(),
     data: 1,
     generation: 1,
-    documents: 1,
     oldestGeneration: 1,
   };
   readonly reader = new ThreadReader(this, this, (shard, { code }) =>

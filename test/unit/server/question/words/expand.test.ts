@@ -195,18 +195,6 @@ function searched(
 
 describe("alternatives", () => {
   const word = { terms: ["shoe"], prefix: true, typosMax: 2, typosAtLast: 2, quoted: false, count: 1 };
-  it("count the documents of all the word's forms, however rare the word itself is", () => {
-    const prefix = { termCount: 9_000, frequencies: [600_000], terms: null };
-    const begun = { exact: 5, literal: 600_000, prefix };
-    const postings = (findings: Partial<WordFindings>, near: Partial<Additions> = {}, times = 1) =>
-      searched([{ ...word, count: times }], [findings], near, 1_000_000)[0]!.postings;
-    expect(postings({})).toBe(0);
-    expect(postings(begun)).toBe(600_000);
-    expect(postings(begun, {}, 2)).toBe(600_000);
-    const typos = new Map([[0, likely(limitTypos("shoe", true, [typo("shoo", 1, 70)], 64))]]);
-    expect(postings({ exact: 5, literal: 5 }, { typos })).toBe(75);
-  });
-
   it("are weighted in this order: the word, its prefixes, its typos", () => {
     const typos = [typo("shoo", 1, 1), typo("shone", 1, 2), typo("shovel", 1, 2, true), typo("ship", 2, 1)];
     const findings = {
