@@ -10,6 +10,7 @@ import { limitHeapsByThread } from "../../ground/heap-limits.js";
 import { loadConfig } from "../../operate/config/config.js";
 import { CONFIG_OPTIONS } from "../../operate/config/options.js";
 import { ConfigError } from "../../operate/config/values.js";
+import { keepCompiledCode } from "../compiled-code.js";
 import { CliError, EXIT_FAILED } from "../failure.js";
 import { growHeaps } from "../heap-growth.js";
 import { ensureLeanProcess } from "../lean-process.js";
@@ -51,6 +52,7 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   ensureLeanProcess();
   growHeaps();
   limitHeapsByThread();
+  keepCompiledCode();
   // Imported here so that other commands do not load a server.
   const { startServer } = await import("../../start/main.js");
   makePrivateFiles();
