@@ -318,7 +318,7 @@ class PageSearch implements PageRead<SearchResult> {
   readonly of: IndexSnapshot;
   readonly asked: SearchProgram;
   readonly program: Uint8Array;
-  /** The documents that have come, by sequence number. */
+  /** Documents received so far, by sequence number. */
   documents = NO_DOCUMENTS;
   readonly #pageOf: PageOf;
   #page: PageWanted | null = null;

@@ -231,18 +231,18 @@ function ownAlternatives(
   if (prefix !== null && prefix.termCount > 0) {
     const begun = Math.min(idf(literal), weight);
     const terms = [{ term: word.terms[0] as string, prefix: true }];
-    own.push(longer(terms, begun * PREFIX_FACTOR, prefix.terms !== null));
+    own.push(longerTerms(terms, begun * PREFIX_FACTOR, prefix.terms !== null));
     const next = exact > 0 ? [] : nextTerms(word.terms[0] as string, prefix);
     if (next.length > 0) {
-      const few = next.map((term) => ({ term, prefix: false }));
-      own.push(longer(few, begun * NEXT_LETTER_FACTOR, false));
+      const whole = next.map((term) => ({ term, prefix: false }));
+      own.push(longerTerms(whole, begun * NEXT_LETTER_FACTOR, false));
     }
   }
   return own;
 }
 
-/** Terms that begin with the word. */
-function longer(
+/** Returns the alternative for terms that begin with the word. */
+function longerTerms(
   terms: SearchAlternative["terms"],
   boost: number,
   useForProximity: boolean,

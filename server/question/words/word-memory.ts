@@ -26,7 +26,7 @@ export interface SearchedFields {
  */
 const WORDS_WEIGHT_MAX = 24_576;
 const WORD_WEIGHT = 8;
-/** Maximum weight of the remembered joins, most of which have no forms. */
+/** Maximum weight of the remembered joins. Most joins have no forms. */
 const JOINS_WEIGHT_MAX = 8_192;
 const JOIN_WEIGHT = 2;
 const FORM_WEIGHT = 4;
@@ -48,9 +48,7 @@ export class WordMemory {
   readonly #joins = new ClockCache<string, readonly FoundForm[]>(JOINS_WEIGHT_MAX);
   readonly #onGrown: (memory: WordMemory) => void;
 
-  /**
-   * `meter` counts the queries whose words are all remembered. `onGrown` is called after each addition.
-   */
+  /** `meter` counts the queries whose words are all remembered. `onGrown` is called after each addition. */
   constructor(
     statistics: Statistics,
     meter: CacheMeter | null = null,
